@@ -1,0 +1,159 @@
+"""An agent that does as it is told: it shows the page what a real one cannot be made to show.
+
+It joins a real room as a participant of kind agent and keeps to the same contracts as the worker:
+the timeline's topic and snapshot, LiveKit's transcription streams and agent state, and sound.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from livekit import api, rtc
+
+from agent.timeline.events import TOPIC, Event, EventType
+from agent.timeline.publisher import snapshot
+
+SAMPLE_RATE_HZ = 24_000
+FRAME_S = 0.02
+
+
+class ScriptedAgent:
+    """One participant of kind agent; `events` is what its snapshot answers with."""
+
+    def __init__(self, room: rtc.Room) -> None:
+        self.room = room
+        self.events: list[Event] = []
+        self._source = rtc.AudioSource(SAMPLE_RATE_HZ, 1, queue_size_ms=200)
+
+    @classmethod
+    async def join(
+        cls,
+        url: str,
+        room_name: str,
+        *,
+        identity: str = "agent-1",
+        kind: str = "agent",
+        key: str = "devkey",
+        secret: str = "secret",
+        with_snapshot: bool = True,
+    ) -> ScriptedAgent:
+        """Join `room_name`; `kind="standard"` makes it a mere participant that plays the agent."""
+        grants = api.VideoGrants(
+            room_join=True, room=room_name, agent=kind == "agent", can_update_own_metadata=True
+        )
+        token = (
+            api.AccessToken(key, secret)
+            .with_identity(identity)
+            .with_kind("agent" if kind == "agent" else "standard")
+            .with_grants(grants)
+        )
+        room = rtc.Room()
+        agent = cls(room)
+        await room.connect(url, token.to_jwt())
+        if with_snapshot:
+            room.local_participant.register_rpc_method("timeline.snapshot", agent._on_snapshot)
+        if kind == "agent":
+            track = rtc.LocalAudioTrack.create_audio_track("voice", agent._source)
+            await room.local_participant.publish_track(track)
+        return agent
+
+    async def _on_snapshot(self, request: rtc.RpcInvocationData) -> str:
+        return snapshot(self.events, request.payload)
+
+    async def emit(
+        self, kind: EventType, turn: int, *, publish: bool = True, **fields: Any
+    ) -> Event:
+        """Record an event and publish it; with `publish=False` only the snapshot will have it."""
+        now = datetime.now(UTC)
+        seq = len(self.events) + 1
+        event = Event(seq, turn, kind, t_ms=seq * 100.0, wall=now, fields=fields)
+        self.events.append(event)
+        if publish:
+            await self.room.local_participant.publish_data(
+                event.to_json(), reliable=True, topic=TOPIC
+            )
+        return event
+
+    async def state(self, state: str) -> None:
+        """What the agent says that it is doing: listening, thinking or speaking."""
+        await self.room.local_participant.set_attributes({"lk.agent.state": state})
+
+    async def hear(
+        self, turn: int, partials: Sequence[str], final: str, *, speech_to_final_ms: float | None
+    ) -> None:
+        """The caller's turn as the timeline tells it."""
+        await self.emit(EventType.SPEECH_STARTED, turn)
+        for partial in partials:
+            await self.emit(EventType.PARTIAL_TRANSCRIPT, turn, text=partial)
+        await self.emit(EventType.SPEECH_ENDED, turn)
+        await self.emit(
+            EventType.FINAL_TRANSCRIPT,
+            turn,
+            text=final,
+            speech_to_final_ms=speech_to_final_ms,
+            silence_to_final_ms=None,
+        )
+
+    async def say(
+        self,
+        turn: int,
+        text: str,
+        *,
+        final_to_speech_ms: float | None = None,
+        gap_ms: float | None = None,
+        pace_s: float = 0.0,
+        interrupted: bool = False,
+    ) -> None:
+        """A reply: its events, its words one by one, and a tone while it lasts."""
+        await self.emit(EventType.REPLY_STARTED, turn, source="code")
+        await self.state("speaking")
+        await self.emit(
+            EventType.AGENT_SPEAKING, turn, final_to_speech_ms=final_to_speech_ms, gap_ms=gap_ms
+        )
+        tone = asyncio.create_task(self.tone(max(0.1, pace_s * len(text.split()))))
+        writer = await self.room.local_participant.stream_text(
+            topic="lk.transcription",
+            attributes={
+                "lk.segment_id": f"SG_{len(self.events)}",
+                "lk.transcription_final": "false",
+            },
+        )
+        for word in text.split():
+            await writer.write(f"{word} ")
+            await asyncio.sleep(pace_s)
+        await writer.aclose(attributes={"lk.transcription_final": "true"})
+        await tone
+        await self.emit(EventType.AGENT_STOPPED, turn, text=text, interrupted=interrupted)
+        await self.state("listening")
+
+    async def tone(self, duration_s: float, frequency_hz: float = 440.0) -> None:
+        """A tone that swells and fades like speech, so that a level meter has something to show."""
+        samples = int(SAMPLE_RATE_HZ * FRAME_S)
+        for frame in range(int(duration_s / FRAME_S)):
+            at_s = (np.arange(samples) + frame * samples) / SAMPLE_RATE_HZ
+            swell = 0.5 - 0.5 * math.cos(2 * math.pi * 3 * frame * FRAME_S)
+            wave = 0.3 * swell * np.sin(2 * np.pi * frequency_hz * at_s)
+            data = (wave * 32767).astype(np.int16).tobytes()
+            await self._source.capture_frame(rtc.AudioFrame(data, SAMPLE_RATE_HZ, 1, samples))
+
+    async def leave(self) -> None:
+        await self.room.disconnect()
+
+
+async def wait_for_room(
+    url: str, *, key: str = "devkey", secret: str = "secret", timeout_s: float = 20
+) -> str:
+    """The name of the room that a page has just opened, once its caller is in it."""
+    async with asyncio.timeout(timeout_s), api.LiveKitAPI(url, key, secret) as server:
+        while True:
+            rooms = (await server.room.list_rooms(api.ListRoomsRequest())).rooms
+            waiting = [room for room in rooms if room.num_participants > 0]
+            if waiting:
+                newest = max(waiting, key=lambda room: room.creation_time_ms)
+                return str(newest.name)
+            await asyncio.sleep(0.1)

@@ -1,0 +1,335 @@
+/**
+ * A call over LiveKit: joins the room with the microphone and tells the screen what happens.
+ *
+ * Only the agent that has the call is believed: data, words and states of other participants are
+ * ignored.
+ */
+
+import {
+  ConnectionError,
+  ConnectionErrorReason,
+  DisconnectReason,
+  type LocalAudioTrack,
+  ParticipantKind,
+  RemoteAudioTrack,
+  type RemoteParticipant,
+  Room,
+  RoomEvent,
+  type TextStreamReader,
+  Track,
+  createLocalAudioTrack,
+} from "livekit-client";
+
+import { type Problem, addressProblem, microphoneProblem } from "./problems";
+import type { Action, Screen } from "./screen";
+import { Snapshots } from "./snapshots";
+import { TOPIC, readEvent } from "./timeline";
+
+/** What the page's server gives for one call. */
+export interface Pass {
+  url: string;
+  token: string;
+  /** Whether the worker answered the page's server; null where it cannot tell. */
+  worker_ready: boolean | null;
+}
+
+const STATE_ATTRIBUTE = "lk.agent.state";
+const ON_BEHALF_ATTRIBUTE = "lk.publish_on_behalf"; // an avatar's participant, which has no call
+const TRANSCRIPTION_TOPIC = "lk.transcription";
+const CHAT_TOPIC = "lk.chat";
+
+const ABSENT_AFTER_MS = { worker_down: 4_000, otherwise: 12_000 };
+const SILENT_AFTER_MS = 15_000;
+const GONE_AFTER_MS = 15_000;
+const GOODBYE_MS = 3_000; // for the last sound and the agent's own leaving, after call_ended
+
+export class Session {
+  private room: Room | null = null;
+  private agent: RemoteParticipant | null = null;
+  private snapshots: Snapshots | null = null;
+  private microphone: LocalAudioTrack | null = null;
+  /** Counts calls begun and ended, so that what an abandoned one still brings is dropped. */
+  private attempt = 0;
+  private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  /**
+   * @param dispatch takes what happens to the screen
+   * @param screen   the screen as it now is
+   * @param sound    where the elements that play the agent go
+   */
+  constructor(
+    private readonly dispatch: (action: Action) => void,
+    private readonly screen: () => Screen,
+    private readonly sound: Node,
+  ) {}
+
+  /** The sound of one side, to show the level of; null where there is none yet. */
+  track(side: "guest" | "hotel"): LocalAudioTrack | RemoteAudioTrack | null {
+    if (side === "guest") return this.microphone;
+    const publications = [...(this.agent?.audioTrackPublications.values() ?? [])];
+    const track = publications.find(({ track }) => track !== undefined)?.track;
+    return track instanceof RemoteAudioTrack ? track : null;
+  }
+
+  /**
+   * Calls the hotel.
+   *
+   * The pass is asked for after the microphone: a caller may think about the browser's question
+   * for longer than a token lives.
+   */
+  async start(withMicrophone: boolean, requestPass: () => Promise<Pass | Problem>): Promise<void> {
+    const attempt = ++this.attempt;
+    const abandoned = (): boolean => attempt !== this.attempt;
+    this.dispatch({ type: "call_pressed", microphone: withMicrophone });
+    const opened = withMicrophone ? await openMicrophone() : null;
+    if (abandoned()) return isProblem(opened) ? undefined : opened?.stop();
+    if (isProblem(opened)) return this.fail(opened);
+    this.microphone = opened;
+
+    const pass = await requestPass();
+    if (abandoned()) return;
+    if (isProblem(pass)) return this.fail(pass);
+    const unreachable = addressProblem(window.location, pass.url);
+    if (unreachable) return this.fail(unreachable);
+
+    this.dispatch({ type: "joining" });
+    const room = this.newRoom();
+    try {
+      await room.connect(pass.url, pass.token);
+      if (this.microphone) await room.localParticipant.publishTrack(this.microphone);
+    } catch (error) {
+      return abandoned() ? undefined : this.fail(connectionProblem(error, pass.url));
+    }
+    if (abandoned()) return;
+    this.dispatch({ type: "joined", at: Date.now() });
+    const here = [...room.remoteParticipants.values()].find(hasTheCall);
+    if (here) this.adopt(here);
+    else this.expectAgent(pass);
+    void room.startAudio().catch(() => undefined); // told by AudioPlaybackStatusChanged
+  }
+
+  hangUp(): void {
+    this.finish(null);
+  }
+
+  async setMuted(muted: boolean): Promise<void> {
+    await (muted ? this.microphone?.mute() : this.microphone?.unmute());
+    this.dispatch({ type: "muted", muted });
+  }
+
+  async type(text: string): Promise<void> {
+    if (!this.room) return;
+    this.dispatch({ type: "typed", id: `typed.${this.screen().typed.length}`, text });
+    await this.room.localParticipant.sendText(text, { topic: CHAT_TOPIC });
+  }
+
+  async allowSound(): Promise<void> {
+    await this.room?.startAudio();
+  }
+
+  /** Leaves without a word: the page is going away. */
+  close(): void {
+    this.release();
+  }
+
+  private newRoom(): Room {
+    const room = new Room();
+    this.room = room;
+    // An old room may still speak after a new call has begun.
+    const current =
+      <A extends unknown[]>(listener: (...heard: A) => void) =>
+      (...heard: A): void => {
+        if (this.room === room) listener(...heard);
+      };
+    room
+      .on(RoomEvent.ParticipantConnected, current((one) => hasTheCall(one) && this.adopt(one)))
+      .on(RoomEvent.ParticipantDisconnected, current((one) => this.left(one)))
+      .on(
+        RoomEvent.ParticipantAttributesChanged,
+        current((_, one) => {
+          if (one.identity === this.agent?.identity)
+            this.dispatch({ type: "agent_state", state: one.attributes[STATE_ATTRIBUTE] ?? null });
+        }),
+      )
+      .on(
+        RoomEvent.DataReceived,
+        current((payload, from, _kind, topic) => {
+          if (topic === TOPIC && from) this.timeline(payload, from);
+        }),
+      )
+      .on(
+        RoomEvent.TrackSubscribed,
+        current((track, _publication, from) => {
+          if (track.kind === Track.Kind.Audio && from.isAgent) this.sound.appendChild(track.attach());
+        }),
+      )
+      .on(RoomEvent.TrackUnsubscribed, (track) => track.detach().forEach((one) => one.remove()))
+      .on(
+        RoomEvent.AudioPlaybackStatusChanged,
+        current(() => this.dispatch({ type: "sound_blocked", blocked: !room.canPlaybackAudio })),
+      )
+      .on(RoomEvent.Reconnecting, current(() => this.reconnecting(true)))
+      .on(RoomEvent.SignalReconnecting, current(() => this.reconnecting(true)))
+      .on(
+        RoomEvent.Reconnected,
+        current(() => {
+          this.reconnecting(false);
+          void this.snapshots?.fill(); // what was published meanwhile is not sent again
+        }),
+      )
+      .on(
+        RoomEvent.Disconnected,
+        current((reason) => this.finish(disconnectProblem(reason, this.screen()))),
+      );
+    room.registerTextStreamHandler(TRANSCRIPTION_TOPIC, (reader, { identity }) => {
+      if (this.room === room && room.remoteParticipants.get(identity)?.isAgent)
+        void this.words(reader);
+    });
+    this.microphone?.mediaStreamTrack.addEventListener(
+      "ended",
+      current(() => this.dispatch({ type: "microphone_lost" })),
+    );
+    return room;
+  }
+
+  private adopt(agent: RemoteParticipant): void {
+    if (this.agent?.identity === agent.identity) return;
+    if (this.agent) return; // one agent has the call; another may take over when it leaves
+    this.agent = agent;
+    this.cancel("absent");
+    this.cancel("gone");
+    const state = agent.attributes[STATE_ATTRIBUTE] ?? null;
+    this.dispatch({ type: "agent_joined", agent: agent.identity, state });
+    this.snapshots = new Snapshots(this.room!, agent.identity, this.dispatch, this.screen);
+    void this.snapshots.fill();
+    this.after("silent", SILENT_AFTER_MS, () => {
+      const { call, words, problem } = this.screen();
+      const silent = words.length === 0 && call.turns.every((turn) => turn.spoken.length === 0);
+      if (silent && !problem && call.activity !== "speaking")
+        this.dispatch({ type: "noticed", problem: { code: "agent_silent" } });
+    });
+  }
+
+  private left(participant: RemoteParticipant): void {
+    if (participant.identity !== this.agent?.identity) return;
+    this.agent = null;
+    this.snapshots = null;
+    this.cancel("silent");
+    if (this.screen().call.ended !== null) return this.finish(null);
+    this.dispatch({ type: "agent_left" });
+    this.after("gone", GONE_AFTER_MS, () => this.finish({ code: "agent_gone" }));
+    const other = [...(this.room?.remoteParticipants.values() ?? [])].find(hasTheCall);
+    if (other) this.adopt(other);
+  }
+
+  private timeline(payload: Uint8Array, from: RemoteParticipant): void {
+    if (from.identity !== this.agent?.identity) return;
+    const event = readEvent(new TextDecoder().decode(payload));
+    if (!event) return;
+    this.dispatch({ type: "events", agent: from.identity, events: [event] });
+    void this.snapshots?.fill();
+    if (event.type === "call_ended") this.after("goodbye", GOODBYE_MS, () => this.finish(null));
+  }
+
+  private async words(reader: TextStreamReader): Promise<void> {
+    const segment = reader.info.attributes?.["lk.segment_id"] ?? reader.info.id;
+    let text = "";
+    try {
+      for await (const chunk of reader) {
+        text += chunk;
+        this.dispatch({ type: "words", segment, text, final: false });
+      }
+    } finally {
+      // A stream that broke off has said what it said.
+      if (text !== "") this.dispatch({ type: "words", segment, text, final: true });
+    }
+  }
+
+  private expectAgent({ worker_ready }: Pass): void {
+    const down = worker_ready === false;
+    this.after("absent", down ? ABSENT_AFTER_MS.worker_down : ABSENT_AFTER_MS.otherwise, () =>
+      this.dispatch({
+        type: "noticed",
+        problem: { code: worker_ready ? "agent_busy" : "agent_absent" },
+      }),
+    );
+  }
+
+  private reconnecting(reconnecting: boolean): void {
+    this.dispatch({ type: "reconnecting", reconnecting });
+  }
+
+  private fail(problem: Problem): void {
+    this.release();
+    this.dispatch({ type: "failed", problem, at: Date.now() });
+  }
+
+  private finish(problem: Problem | null): void {
+    this.release();
+    this.dispatch({ type: "ended", problem, at: Date.now() });
+  }
+
+  private release(): void {
+    this.attempt += 1;
+    void this.room?.disconnect();
+    this.microphone?.stop();
+    this.microphone = null;
+    this.room = null;
+    this.agent = null;
+    this.snapshots = null;
+    for (const name of [...this.timers.keys()]) this.cancel(name);
+  }
+
+  private after(name: string, delay_ms: number, act: () => void): void {
+    this.cancel(name);
+    this.timers.set(name, setTimeout(act, delay_ms));
+  }
+
+  private cancel(name: string): void {
+    clearTimeout(this.timers.get(name));
+    this.timers.delete(name);
+  }
+}
+
+const isProblem = (answer: object | null): answer is Problem => answer !== null && "code" in answer;
+
+const hasTheCall = (participant: RemoteParticipant): boolean =>
+  participant.kind === ParticipantKind.AGENT && !(ON_BEHALF_ATTRIBUTE in participant.attributes);
+
+async function openMicrophone(): Promise<LocalAudioTrack | Problem> {
+  if (!window.isSecureContext || !navigator.mediaDevices) return { code: "microphone_insecure" };
+  try {
+    return await createLocalAudioTrack({
+      autoGainControl: true,
+      echoCancellation: true,
+      noiseSuppression: true,
+    });
+  } catch (error) {
+    return microphoneProblem(error instanceof Error ? error.name : "");
+  }
+}
+
+function connectionProblem(error: unknown, server: string): Problem {
+  const reason = error instanceof ConnectionError ? error.reason : null;
+  if (reason === ConnectionErrorReason.NotAllowed)
+    return { code: "room_server_refuses_key", detail: server };
+  // The signal went through before the media was tried.
+  if (error instanceof ConnectionError && /pc connection|peer connection/i.test(error.message))
+    return { code: "media_blocked", detail: server };
+  return { code: "room_unreachable", detail: server };
+}
+
+function disconnectProblem(reason: DisconnectReason | undefined, screen: Screen): Problem | null {
+  switch (reason) {
+    case DisconnectReason.CLIENT_INITIATED:
+    case DisconnectReason.ROOM_DELETED:
+    case DisconnectReason.ROOM_CLOSED:
+    case DisconnectReason.PARTICIPANT_REMOVED:
+    case DisconnectReason.USER_REJECTED:
+      return null;
+    case DisconnectReason.DUPLICATE_IDENTITY:
+      return { code: "elsewhere" };
+    default:
+      return screen.call.ended !== null ? null : { code: "connection_lost" };
+  }
+}

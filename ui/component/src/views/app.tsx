@@ -1,0 +1,80 @@
+import { useEffect, useRef } from "preact/hooks";
+
+import { lines } from "../captions";
+import type { Screen } from "../screen";
+import type { Session } from "../session";
+import type { Component } from "../timeline";
+import { BookingCard } from "./booking-card";
+import { Controls } from "./controls";
+import { Conversation } from "./conversation";
+import { DelaysCard } from "./delays-card";
+import { ProblemNote, Reconnecting, TroubleNote } from "./notes";
+import { Status } from "./status";
+import { Welcome } from "./welcome";
+
+interface Props {
+  hotel: string;
+  screen: Screen;
+  session: Session;
+  start(microphone: boolean): void;
+}
+
+export function App({ hotel, screen, session, start }: Props) {
+  const { phase, problem } = screen;
+  const root = useRef<HTMLElement>(null);
+  const calling = phase !== "idle" && phase !== "preparing";
+  const first = useRef(true);
+  useEffect(() => {
+    // The button that had the focus is gone with its screen; the next screen takes it.
+    if (!first.current) root.current?.focus({ preventScroll: true });
+    first.current = false;
+  }, [calling, phase === "ended"]);
+  return (
+    <main ref={root} tabIndex={-1} data-phase={phase} aria-label={hotel}>
+      {calling ? (
+        <CallView hotel={hotel} screen={screen} session={session} start={start} />
+      ) : (
+        <Welcome
+          hotel={hotel}
+          problem={problem}
+          preparing={phase === "preparing"}
+          start={start}
+          cancel={() => session.hangUp()}
+        />
+      )}
+    </main>
+  );
+}
+
+function CallView({ hotel, screen, session, start }: Props) {
+  const { call, phase, problem, reconnecting, sound_blocked, words, typed } = screen;
+  const troubles = Object.entries(call.troubles) as [Component, (typeof call.troubles)["stt"]][];
+  return (
+    <div class="call">
+      <header class="top">
+        <h1>{hotel}</h1>
+        <Status screen={screen} session={session} />
+      </header>
+      <div class="notes">
+        {reconnecting && <Reconnecting />}
+        {problem && <ProblemNote problem={problem} />}
+        {phase !== "ended" &&
+          troubles.map(
+            ([component, trouble]) =>
+              trouble && <TroubleNote key={component} component={component} trouble={trouble} />,
+          )}
+        {sound_blocked && (
+          <button class="primary" onClick={() => void session.allowSound()}>
+            Turn on the sound
+          </button>
+        )}
+      </div>
+      <section class="card talk" aria-label="Call">
+        <Conversation lines={lines(call, words, typed)} hotel={hotel} />
+        <Controls screen={screen} session={session} start={start} />
+      </section>
+      <BookingCard call={call} />
+      <DelaysCard call={call} />
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useState } from "preact/hooks";
+
+import type { Screen } from "../screen";
+import type { Session } from "../session";
+import { HangUpIcon, MicrophoneIcon, MutedIcon, PhoneIcon, SendIcon } from "./icons";
+
+interface Props {
+  screen: Screen;
+  session: Session;
+  start(microphone: boolean): void;
+}
+
+/** Mute, type, hang up; or, after a call, call again. */
+export function Controls({ screen, session, start }: Props) {
+  if (screen.phase === "ended")
+    return (
+      <div class="controls">
+        <button class="primary" onClick={() => start(true)}>
+          <PhoneIcon />
+          Call again
+        </button>
+      </div>
+    );
+  return (
+    <div class="controls">
+      {screen.microphone && (
+        <button
+          class="round"
+          aria-pressed={screen.muted}
+          aria-label={screen.muted ? "Unmute the microphone" : "Mute the microphone"}
+          title={screen.muted ? "Unmute" : "Mute"}
+          onClick={() => void session.setMuted(!screen.muted)}
+        >
+          {screen.muted ? <MutedIcon /> : <MicrophoneIcon />}
+        </button>
+      )}
+      <TypeInstead session={session} disabled={screen.phase !== "talking"} />
+      <button class="hang-up" onClick={() => session.hangUp()}>
+        <HangUpIcon />
+        Hang up
+      </button>
+    </div>
+  );
+}
+
+function TypeInstead({ session, disabled }: { session: Session; disabled: boolean }) {
+  const [text, setText] = useState("");
+  const send = (event: Event): void => {
+    event.preventDefault();
+    if (text.trim() === "") return;
+    void session.type(text.trim());
+    setText("");
+  };
+  return (
+    <form class="typing" onSubmit={send}>
+      <input
+        type="text"
+        value={text}
+        maxLength={500}
+        disabled={disabled}
+        aria-label="Type instead of talking"
+        placeholder="Type instead of talking"
+        autocomplete="off"
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button class="send" aria-label="Send" disabled={disabled || text.trim() === ""}>
+        <SendIcon />
+      </button>
+    </form>
+  );
+}

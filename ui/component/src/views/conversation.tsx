@@ -1,0 +1,70 @@
+import { useEffect, useRef } from "preact/hooks";
+
+import type { Delays } from "../call";
+import type { Line } from "../captions";
+import { NAMES, seconds } from "../delays";
+
+/**
+ * The captions. What is finished stands in a log that screen readers announce; what is still being
+ * said changes several times a second and is kept from them until it is finished.
+ */
+export function Conversation({ lines, hotel }: { lines: Line[]; hotel: string }) {
+  const end = useRef<HTMLDivElement>(null);
+  const length = lines.reduce((sum, line) => sum + line.text.length, 0);
+  useEffect(() => {
+    const box = end.current?.closest(".captions");
+    if (box) box.scrollTop = box.scrollHeight;
+  }, [lines.length, length]);
+  const finished = lines.filter((line) => !line.live);
+  const live = lines.filter((line) => line.live);
+  return (
+    <div class="captions" tabIndex={0} role="region" aria-label="Captions">
+      {lines.length === 0 && <p class="empty">What you and the hotel say appears here.</p>}
+      <div role="log" aria-live="polite" aria-label="Conversation">
+        <ol>
+          {finished.map((line) => (
+            <Caption key={line.key} line={line} hotel={hotel} />
+          ))}
+        </ol>
+      </div>
+      <ol aria-hidden="true" class="now">
+        {live.map((line) => (
+          <Caption key={line.key} line={line} hotel={hotel} />
+        ))}
+      </ol>
+      <div ref={end} />
+    </div>
+  );
+}
+
+function Caption({ line, hotel }: { line: Line; hotel: string }) {
+  const { who, live, interrupted, typed, text, delays } = line;
+  return (
+    <li class={`line ${who}${live ? " live" : ""}`} data-who={who} data-live={live}>
+      <span class="who">
+        {who === "guest" ? "You" : hotel}
+        {typed && <em> typed</em>}
+      </span>
+      <p>
+        {text}
+        {interrupted && <span class="cut"> – interrupted</span>}
+      </p>
+      {delays && <TurnDelays delays={delays} />}
+    </li>
+  );
+}
+
+function TurnDelays({ delays }: { delays: Delays }) {
+  const known = NAMES.filter(({ field }) => delays[field] !== null);
+  if (known.length === 0) return null;
+  return (
+    <dl class="turn-delays">
+      {known.map(({ field, name, meaning }) => (
+        <div key={field} title={meaning} data-delay={field}>
+          <dt>{name}</dt>
+          <dd>{seconds(delays[field])}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
