@@ -10,7 +10,6 @@ from agent.speech.facts import clause_at, read_facts, topics
 from agent.speech.finding import Reason
 from agent.speech.grounds import Grounds
 from agent.speech.mentions import (
-from agent.speech.words import vocabulary
     AmountMention,
     CodeMention,
     CountMention,
@@ -19,13 +18,16 @@ from agent.speech.words import vocabulary
     TimeMention,
     mentions,
 )
+from agent.speech.words import vocabulary
 
 _ARRIVES = re.compile(r"\b(?:check(?:ing|s)?[ -]?in|arriv\w*|from|starting|starts|beginning)\b")
 _LEAVES = re.compile(
     r"\b(?:check(?:ing|s)?[ -]?out|leav\w*|depart\w*|until|till|through|thru|to|ending|ends)\b"
 )
-_HARMLESS = vocabulary("question questions thing things moment moments second seconds more detail details last quick "
-    "step steps way ways option options of other each time")
+_HARMLESS = vocabulary(
+    "question questions thing things moment moments second seconds more detail details last quick "
+    "step steps way ways option options of other each time"
+)
 _ABOUT_REFERENCE = re.compile(
     r"\b(?:reference|confirmation|booking (?:number|code)|reservation number)\b"
 )
