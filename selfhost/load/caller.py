@@ -1,0 +1,315 @@
+"""A caller without a browser: joins a room, holds a scripted conversation, keeps what it heard."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+from livekit import api, rtc
+
+from agent.timeline.events import SNAPSHOT_METHOD, TOPIC
+from selfhost.errors import SetupError
+from selfhost.load.ears import FRAME_MS, Ear, Samples, Span, levels_dbfs
+from selfhost.load.measure import Window
+from selfhost.load.microphone import QUEUE_MS, Microphone, Utterance
+from selfhost.load.observed import Observed, Segment
+from selfhost.load.patience import Heard, Move, Patience, answer_onset_s, next_move
+from selfhost.load.recording import Side
+from selfhost.load.voice import SAMPLE_RATE
+
+IDENTITY = "caller"
+CONNECT_TIMEOUT_S = 10.0
+SNAPSHOT_TIMEOUT_S = 3.0
+GLANCE_S = 0.02  # how often the caller thinks about speaking
+UNANSWERED_TURNS = 2  # in a row, and the caller hangs up
+TRANSCRIPTION_TOPIC = "lk.transcription"
+STATE_ATTRIBUTE = "lk.agent.state"
+
+
+class CallError(SetupError):
+    """There is nobody to call; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class RoomServer:
+    """Where the room is, and the key pair that mints the caller's token."""
+
+    url: str
+    api_key: str
+    api_secret: str
+
+    def token(self, room: str) -> str:
+        """A short-lived token for one room, with a caller's rights and no more."""
+        return (
+            api.AccessToken(self.api_key, self.api_secret)
+            .with_identity(IDENTITY)
+            .with_ttl(timedelta(minutes=10))
+            .with_grants(api.VideoGrants(room_join=True, room=room))
+            .to_jwt()
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A turn ready to be spoken: mono samples at 24 kHz, and when to begin."""
+
+    speech: Samples
+    over_agent_ms: int | None = None
+
+
+@dataclass
+class CallRecord:
+    """A call as the caller lived it. Times are seconds since the microphone was opened."""
+
+    caller: Side
+    agent: Side
+    observed: Observed
+    utterances: list[Utterance] = field(default_factory=list)
+    over_agent: list[bool] = field(default_factory=list)
+    missed: set[int] = field(default_factory=set)  # turns that were never answered
+    unspoken: str | None = None  # why the caller did not come to the end of the script
+    agent_spans: list[Span] = field(default_factory=list)  # as heard during the call
+    opened_s: float = 0.0  # when the microphone was opened, on `time.perf_counter`'s clock
+
+    def windows(self) -> list[Window]:
+        """Where in the call each turn was pushed."""
+        starts_s = self.caller.starts_s()
+        return [
+            Window(float(starts_s[u.first]), float(starts_s[u.end - 1]) + FRAME_MS / 1000, over)
+            for u, over in zip(self.utterances, self.over_agent, strict=True)
+        ]
+
+
+class Caller:
+    """One call. Use `hold` once."""
+
+    def __init__(self, server: RoomServer, room_name: str, patience: Patience) -> None:
+        self._server = server
+        self._room_name = room_name
+        self._patience = patience
+        self._room = rtc.Room()
+        self._ear = Ear()
+        self._agent: rtc.RemoteParticipant | None = None
+        self._agent_came = asyncio.Event()
+        self._hung_up: str | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._record = CallRecord(Side(SAMPLE_RATE), Side(SAMPLE_RATE), Observed())
+
+    def _clock(self) -> float:
+        return time.perf_counter() - self._record.opened_s
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.add(asyncio.create_task(work))
+
+    async def hold(
+        self, lines: Sequence[Line], on_turn: Callable[[int], None] = lambda _: None
+    ) -> CallRecord:
+        """Hold the whole conversation.
+
+        Args:
+            lines: the caller's turns, in order.
+            on_turn: told the number of each turn as it begins.
+
+        Raises:
+            CallError: no room server, or no agent in the room.
+        """
+        self._listen_to_room()
+        await self._connect()
+        try:
+            source = rtc.AudioSource(SAMPLE_RATE, 1, queue_size_ms=QUEUE_MS)
+            self._record.opened_s = time.perf_counter()
+            microphone = Microphone(source, self._clock)
+            self._record.caller = microphone.line
+            self._start(microphone.run())
+            track = rtc.LocalAudioTrack.create_audio_track("microphone", source)
+            options = rtc.TrackPublishOptions(source=rtc.TrackSource.SOURCE_MICROPHONE)
+            await self._room.local_participant.publish_track(track, options)
+            await self._await_agent()
+            await self._converse(microphone, lines, on_turn)
+            await self._fetch_missing_events()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            results = await asyncio.gather(*self._tasks, return_exceptions=True)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._room.disconnect(), CONNECT_TIMEOUT_S)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        self._record.agent_spans = self._ear.spans
+        return self._record
+
+    async def _connect(self) -> None:
+        try:
+            await asyncio.wait_for(
+                self._room.connect(self._server.url, self._server.token(self._room_name)),
+                CONNECT_TIMEOUT_S,
+            )
+        except (TimeoutError, rtc.ConnectError) as error:
+            raise CallError(
+                f"no room could be joined at {self._server.url} ({error or 'no answer'}). Start "
+                "the stack with `python -m selfhost up`, or set LIVEKIT_URL, LIVEKIT_API_KEY and "
+                "LIVEKIT_API_SECRET to a room server that runs."
+            ) from None
+        for participant in self._room.remote_participants.values():
+            self._meet(participant)
+
+    async def _await_agent(self) -> None:
+        try:
+            await asyncio.wait_for(self._agent_came.wait(), self._patience.answer_s)
+        except TimeoutError:
+            raise CallError(
+                f"no agent came into the room within {self._patience.answer_s:g} s. Is a worker "
+                f"running for {self._server.url}? `python -m selfhost status` tells; "
+                "`python -m agent start` starts one."
+            ) from None
+
+    # --- the conversation ---
+
+    async def _converse(
+        self, microphone: Microphone, lines: Sequence[Line], on_turn: Callable[[int], None]
+    ) -> None:
+        fell_silent_s = 0.0
+        unanswered = 0
+        for index, line in enumerate(lines):
+            answered = await self._wait_to_speak(fell_silent_s, line.over_agent_ms)
+            if not answered and index > 0:
+                self._record.missed.add(index - 1)
+            unanswered = 0 if answered or index == 0 else unanswered + 1
+            if self._hung_up or unanswered >= UNANSWERED_TURNS:
+                self._record.unspoken = self._hung_up or f"{unanswered} turns were not answered"
+                return
+            on_turn(index)
+            self._record.utterances.append(await microphone.speak(line.speech))
+            self._record.over_agent.append(line.over_agent_ms is not None)
+            fell_silent_s = self._clock()
+        if not await self._wait_to_speak(fell_silent_s, None):
+            self._record.missed.add(len(lines) - 1)
+
+    async def _wait_to_speak(self, since_s: float, over_agent_ms: int | None) -> bool:
+        """Wait for the moment to speak; returns whether the agent answered."""
+        while not self._hung_up:
+            self._raise_if_broken()
+            heard = Heard(
+                spans=self._ear.spans,
+                audible=self._ear.audible,
+                state=self._record.observed.state,
+                reply_pending=self._record.observed.reply_pending,
+            )
+            now_s = self._clock()
+            if over_agent_ms is not None:
+                onset_s = answer_onset_s(heard, since_s, self._patience)
+                if onset_s is not None and now_s >= onset_s + over_agent_ms / 1000:
+                    return True
+            match next_move(now_s, since_s, heard, self._patience):
+                case Move.SPEAK if over_agent_ms is None:
+                    return True
+                case Move.GIVE_UP:
+                    return False
+            await asyncio.sleep(GLANCE_S)
+        return answer_onset_s(heard, since_s, self._patience) is not None
+
+    def _raise_if_broken(self) -> None:
+        for task in self._tasks:
+            if task.done() and not task.cancelled() and (error := task.exception()):
+                raise error
+
+    # --- what comes from the room ---
+
+    def _listen_to_room(self) -> None:
+        room = self._room
+        room.on("participant_connected", self._meet)
+        room.on("track_subscribed", self._on_track)
+        room.on("data_received", self._on_data)
+        room.on("participant_attributes_changed", self._on_attributes)
+        room.on("participant_disconnected", self._on_leave)
+        room.on("disconnected", lambda *_: self._on_hang_up("the room was closed"))
+        room.register_text_stream_handler(TRANSCRIPTION_TOPIC, self._on_text)
+
+    def _meet(self, participant: rtc.RemoteParticipant) -> None:
+        if self._agent is None and participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
+            self._agent = participant
+            self._record.observed.state = participant.attributes.get(STATE_ATTRIBUTE)
+            self._agent_came.set()
+
+    def _is_agent(self, participant: rtc.Participant | None) -> bool:
+        return (
+            self._agent is not None
+            and participant is not None
+            and participant.identity == self._agent.identity
+        )
+
+    def _on_track(self, track: rtc.Track, _: object, participant: rtc.RemoteParticipant) -> None:
+        self._meet(participant)
+        if track.kind == rtc.TrackKind.KIND_AUDIO and self._is_agent(participant):
+            self._start(self._listen(track))
+
+    async def _listen(self, track: rtc.Track) -> None:
+        stream = rtc.AudioStream(
+            track, sample_rate=SAMPLE_RATE, num_channels=1, frame_size_ms=FRAME_MS
+        )
+        try:
+            async for received in stream:
+                at_s = self._clock()  # a loudspeaker would play the frame from now on
+                frame = np.frombuffer(received.frame.data, dtype=np.int16)
+                self._record.agent.add(frame, at_s)
+                for level in levels_dbfs(frame, SAMPLE_RATE):
+                    self._ear.hear(float(level), at_s)
+        finally:
+            await stream.aclose()
+
+    def _on_data(self, packet: rtc.DataPacket) -> None:
+        if packet.topic == TOPIC and self._is_agent(packet.participant):
+            self._record.observed.add_packet(packet.data, self._clock())
+
+    def _on_attributes(self, changed: dict[str, str], participant: rtc.Participant) -> None:
+        if self._is_agent(participant) and STATE_ATTRIBUTE in changed:
+            self._record.observed.state = changed[STATE_ATTRIBUTE]
+
+    def _on_leave(self, participant: rtc.RemoteParticipant) -> None:
+        if self._is_agent(participant):
+            self._on_hang_up("the agent left the room")
+
+    def _on_hang_up(self, reason: str) -> None:
+        self._hung_up = self._hung_up or reason
+
+    def _on_text(self, reader: rtc.TextStreamReader, identity: str) -> None:
+        self._start(self._read_text(reader, by_caller=identity == IDENTITY))
+
+    async def _read_text(self, reader: rtc.TextStreamReader, *, by_caller: bool) -> None:
+        attributes = reader.info.attributes or {}
+        opened_s = self._clock()
+        text = await reader.read_all()
+        self._record.observed.segments.append(
+            Segment(
+                by_caller=by_caller,
+                segment_id=attributes.get("lk.segment_id", reader.info.stream_id),
+                text=text,
+                final=attributes.get("lk.transcription_final") == "true",
+                at_s=self._clock() if by_caller else opened_s,
+            )
+        )
+
+    async def _fetch_missing_events(self) -> None:
+        """Ask for events that were published before the caller could hear them."""
+        asked = 0
+        following = self._record.observed.first_missing_seq()
+        while following is not None and following > asked and self._agent and not self._hung_up:
+            asked = following
+            try:
+                page = await self._room.local_participant.perform_rpc(
+                    destination_identity=self._agent.identity,
+                    method=SNAPSHOT_METHOD,
+                    payload=json.dumps({"from_seq": following}),
+                    response_timeout=SNAPSHOT_TIMEOUT_S,
+                )
+                following = self._record.observed.add_snapshot(page)
+            except (rtc.RpcError, ValueError):
+                return  # an agent without a timeline, or without a snapshot of it

@@ -1,0 +1,98 @@
+"""A call's report for people, on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from selfhost.load.report import CallReport, Figure, Machine, Summary
+
+UNKNOWN = "–"
+
+
+def _ms(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.0f}"
+
+
+def _distribution(figure: Figure) -> str:
+    return f"p50 {_ms(figure.p50)}  p95 {_ms(figure.p95)}  n {figure.n}"
+
+
+def _machine(machine: Machine) -> str:
+    return (
+        f"{machine.cores} cores, {machine.cpu_percent:.0f} % busy, load "
+        f"{machine.loadavg_1min_start} → {machine.loadavg_1min_end}"
+    )
+
+
+def show_call(console: Console, report: CallReport) -> None:
+    """One call: each turn, the booking, the figures and what was not as expected."""
+    console.rule(f"{report.name}  (room {report.room}, {report.duration_s:.0f} s)")
+    if report.greeting:
+        console.print(Text.assemble(("agent     ", "bold cyan"), report.greeting))
+    for number, turn in enumerate(report.turns, start=1):
+        console.print()
+        rows = [
+            (f"{number}. said", turn.said),
+            ("   heard", turn.heard or UNKNOWN),
+            ("   agent", "no answer" if turn.missed else turn.answered or UNKNOWN),
+        ]
+        for label, text in rows:
+            console.print(Text.assemble((f"{label:<10}", "bold"), text))
+        facts = [
+            f"gap {_ms(turn.gap_ms)} ms",
+            f"first partial {_ms(turn.first_partial_ms)} ms",
+            f"final {_ms(turn.final_ms)} ms",
+        ]
+        facts += ["the agent cut in"] if turn.cut_in else []
+        facts += ["interrupted the agent"] if turn.interrupted else []
+        facts += [f"it fell silent after {_ms(turn.stop_ms)} ms"] if turn.stop_ms else []
+        console.print(Text(" " * 10 + ", ".join(facts), style="dim"))
+    console.print()
+    for field in dict.fromkeys([*report.expected, *(report.booking or {})]):
+        got = (report.booking or {}).get(field)
+        expected = f"  (expected {report.expected[field]!r})" if field in report.expected else ""
+        console.print(Text(f"{field:<14}{UNKNOWN if got is None else got}{expected}"))
+    _show_summary(console, report.summary, report.machine)
+    for warning in report.warnings:
+        console.print(Text(f"note: {warning}", style="yellow"))
+    for failure in report.failures:
+        console.print(Text(f"FAILED {failure}", style="bold red"))
+    if not report.failures:
+        console.print(Text("as expected", style="bold green"))
+
+
+def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
+    console.print()
+    console.print(Text(f"gap, ms            {_distribution(summary.gap_ms)}"))
+    console.print(Text(f"first partial, ms  {_distribution(summary.first_partial_ms)}"))
+    console.print(Text(f"final, ms          {_distribution(summary.final_ms)}"))
+    console.print(Text(f"machine            {_machine(machine)}"))
+
+
+def show_table(console: Console, reports: Sequence[CallReport], summary: Summary) -> None:
+    """Several calls: a line each, and the figures over all their turns."""
+    table = Table("call", "result", "turns", "cut in", "missed", title=f"{len(reports)} calls")
+    for column in ("gap p50, ms", "first partial p50, ms", "final p50, ms", "CPU, %"):
+        table.add_column(column, justify="right")
+
+    def row(name: str, result: str, summary: Summary, cpu: str) -> list[str]:
+        counts = [str(count) for count in (summary.turns, summary.cut_ins, summary.missed)]
+        figures = (summary.gap_ms, summary.first_partial_ms, summary.final_ms)
+        return [name, result, *counts, *(f"{_ms(f.p50)} (n {f.n})" for f in figures), cpu]
+
+    for report in reports:
+        result = f"{len(report.failures)} failed" if report.failures else "as expected"
+        cpu = f"{report.machine.cpu_percent:.0f}"
+        table.add_row(*row(report.name, result, report.summary, cpu))
+    table.add_section()
+    failed = sum(bool(report.failures) for report in reports)
+    result = f"{failed} of {len(reports)} failed" if failed else "as expected"
+    table.add_row(*row("all", result, summary, ""))
+    console.print()
+    console.print(table)
+    for label, figure in (("gap", summary.gap_ms), ("final", summary.final_ms)):
+        console.print(Text(f"{label}, ms, all turns: {_distribution(figure)}"))

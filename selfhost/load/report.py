@@ -1,0 +1,270 @@
+"""The report of a call: figures, expectations, as data that goes into JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import psutil
+
+from selfhost.load.caller import CallRecord
+from selfhost.load.ears import Samples, audible_spans
+from selfhost.load.expectation import (
+    Failure,
+    Value,
+    check_booking,
+    check_includes,
+    check_never,
+    resolve,
+)
+from selfhost.load.measure import measure, measure_recording
+from selfhost.load.script import Script
+from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
+
+AGREE_MS = 40.0  # the recording and the live measurement may differ by this much
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A distribution: never a p95 without its n."""
+
+    p50: float | None
+    p95: float | None
+    n: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How busy the machine was, over everything that ran on it."""
+
+    cores: int
+    loadavg_1min_start: float
+    loadavg_1min_end: float
+    cpu_percent: float  # mean over the call; 100 is all cores busy
+
+
+@dataclass(frozen=True)
+class TurnReport:
+    """One turn. What was not measured is None."""
+
+    said: str
+    heard: str
+    answered: str
+    gap_ms: float | None
+    gap_live_ms: float | None  # the same, measured while the call went on
+    first_partial_ms: float | None
+    final_ms: float | None
+    cut_in: bool
+    interrupted: bool | None
+    stop_ms: float | None
+    missed: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of one call or of several. Gaps of turns that the agent cut into are left out."""
+
+    gap_ms: Figure
+    first_partial_ms: Figure
+    final_ms: Figure
+    turns: int
+    cut_ins: int
+    missed: int
+
+
+@dataclass(frozen=True)
+class CallReport:
+    """A whole call."""
+
+    name: str
+    room: str
+    started_at: datetime
+    duration_s: float
+    greeting: str
+    greeting_ms: float | None  # from the open microphone to the agent's first sound
+    turns: list[TurnReport]
+    booking: dict[str, Any] | None
+    expected: dict[str, Any]
+    failures: list[str]
+    warnings: list[str]
+    summary: Summary
+    machine: Machine
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report in JSON types; the machine's load stands beside the figures it belongs to."""
+        data = asdict(self)
+        data["started_at"] = self.started_at.isoformat(timespec="milliseconds")
+        data["summary"]["machine"] = data.pop("machine")
+        return data
+
+
+class MachineWatch:
+    """How busy the machine is between `start` and `stop`."""
+
+    def __init__(self) -> None:
+        self._loadavg_start = os.getloadavg()[0]
+        psutil.cpu_percent()  # the first call begins the interval
+
+    def stop(self) -> Machine:
+        return Machine(
+            cores=os.cpu_count() or 1,
+            loadavg_1min_start=round(self._loadavg_start, 2),
+            loadavg_1min_end=round(os.getloadavg()[0], 2),
+            cpu_percent=psutil.cpu_percent(),
+        )
+
+
+def figure(values: Iterable[float | None]) -> Figure:
+    """Percentiles of what was measured."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return Figure(None, None, 0)
+    p50, p95 = np.percentile(known, [50, 95])
+    return Figure(round(float(p50), 1), round(float(p95), 1), len(known))
+
+
+def summarise(turns: Sequence[TurnReport]) -> Summary:
+    """The figures over turns of one call or of many."""
+    return Summary(
+        gap_ms=figure(turn.gap_ms for turn in turns if not turn.cut_in),
+        first_partial_ms=figure(turn.first_partial_ms for turn in turns),
+        final_ms=figure(turn.final_ms for turn in turns),
+        turns=len(turns),
+        cut_ins=sum(turn.cut_in for turn in turns),
+        missed=sum(turn.missed for turn in turns),
+    )
+
+
+def _since(later_s: float | None, earlier_s: float | None) -> float | None:
+    """Milliseconds from one moment to a later one; None where either is not known."""
+    if later_s is None or earlier_s is None or later_s < earlier_s:
+        return None
+    return round((later_s - earlier_s) * 1000, 1)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 1)
+
+
+def _spoken(texts: Iterable[str]) -> str:
+    return " ".join(text.strip() for text in texts if text.strip())
+
+
+def turn_reports(
+    script: Script, record: CallRecord, sound: Samples, words: Mapping[int, TurnWords]
+) -> list[TurnReport]:
+    """Each turn that was spoken, measured in `sound`, the call's recording."""
+    windows, rate = record.windows(), record.caller.sample_rate
+    recorded = measure_recording(sound, rate, windows)
+    live = measure(audible_spans(sound[:, 0], rate), record.agent_spans, windows)
+    reports = []
+    for index, in_sound in enumerate(recorded):
+        turn_words, first_s = words[index], in_sound.first_s
+        partials_s = [at_s for at_s in turn_words.partials_s if first_s and at_s >= first_s]
+        reports.append(
+            TurnReport(
+                said=script.turns[index].said,
+                heard=_spoken(turn_words.heard),
+                answered=_spoken(turn_words.answered),
+                gap_ms=_rounded(in_sound.gap_ms),
+                gap_live_ms=_rounded(live[index].gap_ms),
+                first_partial_ms=_since(partials_s[0] if partials_s else None, first_s),
+                # A last final from before the end of the turn leaves words out: not measured.
+                final_ms=_since(max(turn_words.finals_s, default=None), in_sound.last_s),
+                cut_in=in_sound.cut_in,
+                interrupted=turn_words.interrupted,
+                stop_ms=_rounded(in_sound.stop_ms),
+                missed=index in record.missed,
+            )
+        )
+    return reports
+
+
+def check(
+    script: Script,
+    expected: Mapping[str, Value],
+    greeting: str,
+    turns: Sequence[TurnReport],
+    booking: Mapping[str, Any] | None,
+) -> list[Failure]:
+    """Everything that the call file expects and that did not come."""
+    expect = script.expect
+    answers = [turn.answered for turn in turns if turn.answered]
+    everything = _spoken([greeting, *answers])
+    failures = check_booking(expected, booking)
+    failures += check_includes("answers", expect.answered_includes, everything)
+    failures += check_never("answers", expect.never_says, everything)
+    failures += check_includes(
+        "last answer", expect.last_answer_includes, answers[-1] if answers else ""
+    )
+    for index, (wanted, turn) in enumerate(zip(script.turns, turns, strict=False)):
+        where = f"turns[{index}]"
+        failures += check_includes(f"{where} answer", wanted.answered_includes, turn.answered)
+        failures += check_never(f"{where} answer", wanted.never_says, turn.answered)
+        if wanted.interrupts is not None and turn.interrupted is not wanted.interrupts:
+            failures.append(
+                Failure(f"{where}.interrupted", str(wanted.interrupts), str(turn.interrupted))
+            )
+        if turn.missed:
+            failures.append(Failure(where, "an answer", "none"))
+        if expect.never_cuts_in and turn.cut_in:
+            failures.append(Failure(where, "the agent to let the caller finish", "it cut in"))
+    if len(turns) < len(script.turns):
+        failures.append(Failure("call", f"{len(script.turns)} turns", f"an end after {len(turns)}"))
+    return failures
+
+
+def build_report(
+    script: Script,
+    record: CallRecord,
+    sound: Samples,
+    *,
+    room: str,
+    started_at: datetime,
+    machine: Machine,
+) -> CallReport:
+    """Work out everything that is to be said of a call.
+
+    Args:
+        script: what was to be said and to come of it.
+        record: the call as the caller lived it.
+        sound: its recording, of shape (samples, 2).
+        room: the room's name.
+        started_at: when the call began; its date is the one that date rules count from.
+        machine: how busy the machine was.
+    """
+    words = words_by_turn(record.observed, record.windows())
+    greeting = _spoken(words[GREETING].answered)
+    turns = turn_reports(script, record, sound, words)
+    expected = resolve(script.expect.booking, started_at.date())
+    booking = last_booking(record.observed)
+    failures = check(script, expected, greeting, turns, booking)
+    warnings = [
+        f"turns[{index}]: the gap is {turn.gap_ms} ms in the recording and {turn.gap_live_ms} ms "
+        "as measured during the call"
+        for index, turn in enumerate(turns)
+        if (turn.gap_ms is None) != (turn.gap_live_ms is None)
+        or abs((turn.gap_ms or 0.0) - (turn.gap_live_ms or 0.0)) > AGREE_MS
+    ]
+    if record.unspoken:
+        warnings.append(f"the caller hung up early: {record.unspoken}")
+    first_sound_s = record.agent_spans[0].start_s if record.agent_spans else None
+    return CallReport(
+        name=script.name,
+        room=room,
+        started_at=started_at,
+        duration_s=round(len(sound) / record.caller.sample_rate, 2),
+        greeting=greeting,
+        greeting_ms=_since(first_sound_s, 0.0),
+        turns=turns,
+        booking=booking,
+        expected=expected,
+        failures=[str(failure) for failure in failures],
+        warnings=warnings,
+        summary=summarise(turns),
+        machine=machine,
+    )

@@ -1,0 +1,191 @@
+"""A spoken call as a YAML file: what the caller says, when, and what should come of it."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from selfhost.errors import SetupError
+from selfhost.load.expectation import RULE, VALUE, Expected, resolve
+
+PARTS = "text in quotes, {pause_ms: 700}, {audio: file.wav}, or a list of these"
+
+
+class ScriptError(SetupError):
+    """A call file cannot be used; the text says which file, which key, and what was expected."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Words(_Strict):
+    """Words to synthesise."""
+
+    text: Annotated[str, Field(min_length=1)]
+
+
+class Pause(_Strict):
+    """Silence inside a turn, between two audible sounds."""
+
+    pause_ms: PositiveInt
+
+
+class Sound(_Strict):
+    """A file to play, relative to the call file."""
+
+    audio: Path
+
+
+Part = Words | Pause | Sound
+
+
+def _as_parts(value: Any) -> Any:
+    def part(item: Any) -> Part:
+        match item:
+            case Words() | Pause() | Sound():
+                return item
+            case str() if item.strip():
+                return Words(text=item)
+            case {"pause_ms": int()} if len(item) == 1:
+                return Pause(**item)
+            case {"audio": str()} if len(item) == 1:
+                return Sound(**item)
+        # A bare yes, no, on or 12 in YAML is no text, hence the hint about quotes.
+        raise ValueError(f"expected {PARTS}")
+
+    return tuple(part(item) for item in (value if isinstance(value, list | tuple) else [value]))
+
+
+def _as_regex(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"expected a regular expression ({error})") from None
+    return pattern
+
+
+def _as_list(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Patterns = Annotated[
+    tuple[Annotated[str, AfterValidator(_as_regex)], ...], BeforeValidator(_as_list)
+]
+
+
+class Turn(_Strict):
+    """One turn of the caller.
+
+    Without `over_agent_ms` it starts when the agent has finished; with it, that long after the
+    agent's next reply has become audible. `interrupts` says whether the agent must yield to it.
+    `answered_includes` and `never_says` are about the answer to this turn alone.
+    """
+
+    parts: Annotated[tuple[Part, ...], BeforeValidator(_as_parts), Field(alias="say")]
+    over_agent_ms: Annotated[int, Field(ge=0)] | None = None
+    interrupts: bool | None = None
+    answered_includes: Patterns = ()
+    never_says: Patterns = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _audio_is_a_part(cls, data: Any) -> Any:
+        if isinstance(data, dict) and "audio" in data:
+            if "say" in data:
+                raise ValueError("expected say or audio, not both")
+            others = {key: value for key, value in data.items() if key != "audio"}
+            return {**others, "say": [{"audio": data["audio"]}]}
+        return data
+
+    @property
+    def said(self) -> str:
+        """The turn as a reader wants to see it."""
+        shown = {
+            Words: lambda p: p.text,
+            Pause: lambda p: f"({p.pause_ms} ms)",
+            Sound: lambda p: f"[{p.audio.name}]",
+        }
+        return " ".join(shown[type(part)](part) for part in self.parts)
+
+
+class Expectation(_Strict):
+    """What must hold at the end of the call. Words are case-insensitive regular expressions."""
+
+    booking: dict[str, Expected] = {}
+    answered_includes: Patterns = ()
+    last_answer_includes: Patterns = ()
+    never_says: Patterns = ()
+    never_cuts_in: bool = False
+
+    @model_validator(mode="after")
+    def _rules_can_be_resolved(self) -> Self:
+        resolve(self.booking, today=date(2000, 1, 1))  # any day does: the references are checked
+        return self
+
+
+class Script(_Strict):
+    """A whole call."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    description: str = ""
+    voice: str = "hibari"
+    speed: Annotated[float, Field(ge=0.5, le=2.0)] = 1.0
+    turns: Annotated[tuple[Turn, ...], Field(min_length=1)]
+    expect: Expectation = Expectation()
+
+
+def _problem(error: ErrorDetails) -> str:
+    """One validation error in a reader's terms: key, what is wrong, what came."""
+    key = ""
+    for step in error["loc"]:
+        if step not in (RULE, VALUE):  # tags of a union: no key of the file
+            key += f"[{step}]" if isinstance(step, int) else f".{step}"
+    message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "extra_forbidden":
+        message = "no such key; check its spelling and its indentation"
+    got = "" if error["type"] in ("missing", "extra_forbidden") else f", got {error['input']!r:.80}"
+    return f"{key.lstrip('.') or 'the whole file'}: {message}{got}"
+
+
+def load_script(path: Path) -> Script:
+    """Read a call file.
+
+    Raises:
+        ScriptError: the file cannot be read, is no YAML, or is no call.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ScriptError(f"{path}: cannot be read ({error.strerror})") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ScriptError(f"{path}: expected YAML in UTF-8: {error}") from None
+    if not isinstance(data, dict):
+        raise ScriptError(f"{path}: expected a mapping with name: and turns:")
+    try:
+        script = Script.model_validate(data)
+    except ValidationError as error:
+        problems = [f"{path}: {_problem(detail)}" for detail in error.errors()]
+        raise ScriptError("\n".join(problems)) from None
+    for index, turn in enumerate(script.turns):
+        for part in turn.parts:
+            if isinstance(part, Sound) and not (path.parent / part.audio).is_file():
+                raise ScriptError(
+                    f"{path}: turns[{index}].audio: no file {part.audio} beside the call file"
+                )
+    return script
