@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
+from typing import Any
 
 Value = str | int | date
 
@@ -30,13 +31,20 @@ REQUIRED = tuple(part for part in Field if part is not Field.REFERENCE)
 
 @dataclass(frozen=True)
 class Change:
-    """One value heard from the caller: which part, what it was before, and the words for it."""
+    """One value heard from the caller: which part, what it was before, and the words for it.
+
+    `new` is None where what stood before no longer does (a check-out that a new check-in has
+    passed), or where the words give only a part of a date: `nights` is a length of stay, which
+    belongs to CHECK_OUT, and `month` (1 to 12) a month without its day, which belongs to CHECK_IN.
+    """
 
     field: Field
-    new: Value
+    new: Value | None
     words: str
     turn: int
     old: Value | None = None
+    nights: int | None = None
+    month: int | None = None
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,8 @@ class BookingRequest:
     room_type: str | None = None
     guest_name: str | None = None
     reference: str | None = None
+    nights: int | None = None  # the stay's length, where the caller gave that and not its end
+    month: int | None = None  # of the check-in, while its day is not known
     confirmed: bool = False  # the caller said yes to the whole read-back
     history: tuple[Change, ...] = field(default=())
 
@@ -57,8 +67,13 @@ class BookingRequest:
         return value
 
     def missing(self) -> tuple[Field, ...]:
-        """The required parts that the caller has not given, in the order of asking."""
-        return tuple(part for part in REQUIRED if self.get(part) is None)
+        """The required parts that the caller has not given, in the order of asking.
+
+        The check-out is not missing where the number of nights is known: it follows from the
+        check-in.
+        """
+        given = {Field.CHECK_OUT} if self.nights is not None and self.check_in is None else set()
+        return tuple(part for part in REQUIRED if self.get(part) is None and part not in given)
 
     def with_changes(self, changes: tuple[Change, ...]) -> BookingRequest:
         """The request after these changes; a changed request is no longer confirmed.
@@ -69,15 +84,26 @@ class BookingRequest:
         request = self
         for change in changes:
             old = request.get(change.field)
-            if old == change.new:
+            values: dict[str, Any] = {change.field.value: change.new}
+            if change.field is Field.CHECK_OUT:
+                values["nights"] = change.nights
+            if change.field is Field.CHECK_IN:
+                values["month"] = change.month
+            if old == change.new and not request._is_news(change):
                 continue
             request = replace(
                 request,
-                **{change.field.value: change.new},
+                **values,
                 confirmed=False,
                 history=(*request.history, replace(change, old=old)),
             )
         return request
+
+    def _is_news(self, change: Change) -> bool:
+        """Whether a change without a value still tells a part of a date that was not known."""
+        return change.new is None and (
+            change.nights not in (None, self.nights) or change.month not in (None, self.month)
+        )
 
     def to_dict(self) -> dict[str, str | int | None]:
         """The values as JSON types: dates as ISO 8601, what is unknown as null."""

@@ -1,0 +1,193 @@
+"""Letters and digits as callers spell them: "K as in kilo", "november", "double four", "oh"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent.booking.numbers import cardinal_at
+from agent.booking.tokens import Utterance
+from agent.booking.word_sets import word_set
+
+NATO = (
+    "alpha",
+    "bravo",
+    "charlie",
+    "delta",
+    "echo",
+    "foxtrot",
+    "golf",
+    "hotel",
+    "india",
+    "juliet",
+    "kilo",
+    "lima",
+    "mike",
+    "november",
+    "oscar",
+    "papa",
+    "quebec",
+    "romeo",
+    "sierra",
+    "tango",
+    "uniform",
+    "victor",
+    "whiskey",
+    "x-ray",
+    "yankee",
+    "zulu",
+)
+_NATO_LETTERS = {word: word[0].upper() for word in NATO}
+_NATO_LETTERS |= {"alfa": "A", "juliett": "J", "whisky": "W", "xray": "X", "fox": "F", "kilos": "K"}
+_NATO_LETTERS |= {"beta": "B", "siera": "S", "yankees": "Y"}
+
+# The names of letters, as a recogniser writes them when it does not take them for letters.
+_LETTER_NAMES = {
+    "ay": "A",
+    "eh": "A",
+    "bee": "B",
+    "be": "B",
+    "cee": "C",
+    "see": "C",
+    "sea": "C",
+    "dee": "D",
+    "ef": "F",
+    "eff": "F",
+    "gee": "G",
+    "jee": "G",
+    "aitch": "H",
+    "haitch": "H",
+    "eye": "I",
+    "jay": "J",
+    "kay": "K",
+    "cay": "K",
+    "el": "L",
+    "ell": "L",
+    "em": "M",
+    "en": "N",
+    "pee": "P",
+    "pea": "P",
+    "queue": "Q",
+    "cue": "Q",
+    "kew": "Q",
+    "are": "R",
+    "ar": "R",
+    "ess": "S",
+    "es": "S",
+    "tea": "T",
+    "tee": "T",
+    "you": "U",
+    "yu": "U",
+    "vee": "V",
+    "ex": "X",
+    "why": "Y",
+    "wye": "Y",
+    "zee": "Z",
+    "zed": "Z",
+    "zet": "Z",
+}
+_DIGIT_NAMES = {
+    "nought": "0",
+    "naught": "0",
+    "null": "0",
+    "nil": "0",
+    "won": "1",
+    "to": "2",
+    "too": "2",
+    "tree": "3",
+    "free": "3",
+    "for": "4",
+    "fore": "4",
+    "fower": "4",
+    "fife": "5",
+    "sex": "6",
+    "sicks": "6",
+    "ate": "8",
+    "niner": "9",
+    "nein": "9",
+}
+# Words that are a letter or digit only where one is expected; elsewhere they are just words.
+_HOMOPHONES = word_set(
+    "be see sea are you why to too for won free ate eh eye tea pea sex nil null em en es el"
+)
+_REPEATS = {"double": 2, "triple": 3, "treble": 3}
+_LIKE = (("as", "in"), ("as", "an"), ("like",), ("for",), ("like", "in"))
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """One spelled unit: the characters that it may stand for, the likeliest first.
+
+    `doubtful` is a word that may as well be only a word ("for"). `named` is a unit that was said
+    with a word for its letter ("K as in kilo", "november").
+    """
+
+    first: int
+    last: int
+    options: tuple[str, ...]
+    doubtful: bool = False
+    named: bool = False
+
+
+def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
+    """The letters or digits that are spelled from this token on.
+
+    Digits may be several ("29", "seventy four"), as may characters run together ("K74Q").
+    """
+    words = utterance.words
+    if index >= len(words):
+        return None
+    word = words[index]
+    if word in _REPEATS:
+        return _repeated(utterance, index, _REPEATS[word])
+    if len(word) == 1 and word.isalpha():
+        named = _named_by_example(utterance, index, word)
+        if named is not None:
+            return named
+        return Spelled(index, index, ("0", "O") if word == "o" else (word.upper(),), word == "a")
+    if word.isalpha() and utterance.tokens[index].raw.isupper() and word not in _NATO_LETTERS:
+        return Spelled(index, index, (word.upper(),))
+    if word in ("oh", "ooh"):
+        return Spelled(index, index, ("0", "O"))
+    if word == "x" and utterance.match(index + 1, ("-", "ray")):
+        return Spelled(index, index + 2, ("X",), named=True)
+    if word in _NATO_LETTERS:
+        return Spelled(index, index, (_NATO_LETTERS[word],), named=True)
+    if word.isdigit():
+        return Spelled(index, index, (word,))
+    number = cardinal_at(words, index)
+    if number is not None:
+        return Spelled(index, index + number[1] - 1, (str(number[0]),))
+    for names in (_LETTER_NAMES, _DIGIT_NAMES):
+        if word in names:
+            return Spelled(index, index, (names[word],), word in _HOMOPHONES)
+    return None
+
+
+def _repeated(utterance: Utterance, index: int, times: int) -> Spelled | None:
+    """ "double four", "triple N"; "double u" is a W where nothing says otherwise."""
+    words = utterance.words
+    unit = spelled_at(utterance, index + 1)
+    if unit is None:
+        return None
+    options = tuple(option[0] * times + option[1:] for option in unit.options)
+    if words[index] == "double" and words[index + 1] in ("u", "you"):
+        options = ("W", *options)
+    return Spelled(index, unit.last, options, unit.doubtful, named=unit.named)
+
+
+def _named_by_example(utterance: Utterance, index: int, letter: str) -> Spelled | None:
+    """ "K as in kilo", "R for Romeo", "N like Nancy": any word that begins with the letter."""
+    words = utterance.words
+    for link in _LIKE:
+        place = index + 1
+        if words[place : place + 1] == (",",):
+            place += 1
+        if not utterance.match(place, link) or place + len(link) >= len(words):
+            continue
+        example = words[place + len(link)]
+        if len(example) > 1 and example.startswith(letter) and not example[0].isdigit():
+            end = place + len(link)
+            if example == "x" and utterance.match(end + 1, ("-", "ray")):
+                end += 2
+            return Spelled(index, end, (letter.upper(),), named=True)
+    return None

@@ -1,0 +1,132 @@
+"""A transcript as words, each with its place in the text, so that evidence is in its own words.
+
+Whisper's well-known inventions are taken out here: a word or phrase that loops, and the closing
+lines of videos that it writes into silence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent.booking.numbers import is_number_word
+
+_WORD = re.compile(
+    r"[a-z]+(?:['’][a-z]+)*|\d+(?:st|nd|rd|th)\b|\d+|[^\w\s]|[^\W\d_]+", re.IGNORECASE
+)
+
+# What Whisper writes where nobody speaks: the ends of the videos that it was trained on.
+_INVENTED = re.compile(
+    r"(thank you|thanks)( so much| very much)? for (watching|listening|viewing)[.!]*"
+    r"|(please )?(like and )?subscribe( to (my|the) channel)?[.!]*"
+    r"|see you (in the )?next (time|video)[.!]*"
+    r"|(sub)?titles? by[^.]*\.?"
+    r"|\[[^\]]*\]|\([^)]*\)|[♪♫]+",
+    re.IGNORECASE,
+)
+_LOOP_LIMIT = 3  # said this often in a row, a phrase is the recogniser's loop and not the caller's
+_LONGEST_LOOP_WORDS = 6
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word, number or punctuation mark; `text` in lower case, `raw` as transcribed."""
+
+    text: str
+    raw: str
+    start: int
+    end: int
+
+    @property
+    def is_word(self) -> bool:
+        return self.raw[0].isalnum()
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """What the recogniser wrote for one turn, and its tokens without what it invented."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Utterance:
+        invented = [match.span() for match in _INVENTED.finditer(text)]
+        tokens = [
+            Token(match[0].lower().replace("’", "'"), match[0], *match.span())
+            for match in _WORD.finditer(text)
+            if not any(start <= match.start() < end for start, end in invented)
+        ]
+        return cls(text, tuple(_without_loops(tokens)))
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The tokens' texts in lower case, punctuation included."""
+        return tuple(token.text for token in self.tokens)
+
+    @cached_property
+    def plain(self) -> str:
+        """The words in lower case joined by single spaces, without punctuation."""
+        return " ".join(token.text for token in self.tokens if token.is_word)
+
+    def said(self, first: int, last: int) -> str:
+        """The caller's words from token `first` up to and including token `last`."""
+        return self.text[self.tokens[first].start : self.tokens[last].end]
+
+    def adjoins(self, index: int) -> bool:
+        """Whether token `index` follows the one before it without a space."""
+        return index > 0 and self.tokens[index].start == self.tokens[index - 1].end
+
+    def match(self, index: int, phrase: Sequence[str]) -> bool:
+        return self.words[index : index + len(phrase)] == tuple(phrase)
+
+    def find(self, phrases: Collection[str]) -> list[tuple[int, int]]:
+        """Where any of these phrases stands: (first, last) token, the longest at each place.
+
+        A phrase is words in lower case with single spaces; punctuation inside it, except for
+        apostrophes, is not allowed for.
+        """
+        split = sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True)
+        found: list[tuple[int, int]] = []
+        index = 0
+        while index < len(self.tokens):
+            hit = next((phrase for phrase in split if self.match(index, phrase)), None)
+            if hit is None:
+                index += 1
+            else:
+                found.append((index, index + len(hit) - 1))
+                index += len(hit)
+        return found
+
+
+def _without_loops(tokens: list[Token]) -> list[Token]:
+    """The tokens with each looping phrase kept once.
+
+    Numbers and single letters may well be repeated by a caller ("four four four"), so a phrase of
+    only those is left alone.
+    """
+    kept: list[Token] = []
+    index = 0
+    while index < len(tokens):
+        length, times = _loop_at(tokens, index)
+        kept.extend(tokens[index : index + length])
+        index += length * times
+    return kept
+
+
+def _loop_at(tokens: list[Token], index: int) -> tuple[int, int]:
+    """The phrase that loops from here: its length in tokens and how often it is said."""
+    for length in range(1, _LONGEST_LOOP_WORDS + 1):
+        phrase = [token.text for token in tokens[index : index + length]]
+        if all(len(word) == 1 or word[0].isdigit() or is_number_word(word) for word in phrase):
+            continue
+        times = 1
+        while [
+            token.text for token in tokens[index + times * length : index + (times + 1) * length]
+        ] == phrase:
+            times += 1
+        if times >= _LOOP_LIMIT:
+            return length, times
+    return 1, 1
