@@ -75,7 +75,11 @@ def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
 
 def show_table(console: Console, reports: Sequence[CallReport], summary: Summary) -> None:
     """Several calls: a line each, and the figures over all their turns."""
-    table = Table("call", "result", "turns", "cut in", "missed", title=f"{len(reports)} calls")
+    table = Table(title=f"{len(reports)} calls")
+    for column in ("call", "result"):
+        table.add_column(column, no_wrap=True)
+    for column in ("turns", "cut in", "missed"):
+        table.add_column(column, justify="right")
     for column in ("gap p50, ms", "first partial p50, ms", "final p50, ms", "CPU, %"):
         table.add_column(column, justify="right")
 

@@ -102,18 +102,18 @@ def open_voice(name: str, base_url: str, api_key: str) -> Voice:
 
 
 def decode(source: str | io.BytesIO, shown: str) -> Speech:
-    """Any audio file as mono samples at 24 kHz.
+    """Any audio file as mono samples at 24 kHz, the mean of its channels.
 
     Raises:
         VoiceError: it holds no audio that can be read.
     """
-    resampler = av.AudioResampler(format="flt", layout="mono", rate=SAMPLE_RATE)
+    resampler = av.AudioResampler(format="fltp", rate=SAMPLE_RATE)
     chunks: list[Speech] = []
     try:
         with av.open(source, mode="r") as container:
             for frame in container.decode(audio=0):
-                chunks += [out.to_ndarray()[0] for out in resampler.resample(frame)]
-        chunks += [out.to_ndarray()[0] for out in resampler.resample(None)]
+                chunks += [out.to_ndarray().mean(axis=0) for out in resampler.resample(frame)]
+        chunks += [out.to_ndarray().mean(axis=0) for out in resampler.resample(None)]
     except (av.FFmpegError, IndexError, OSError) as error:
         raise VoiceError(f"{shown}: expected an audio file ({error})") from None
     if not chunks:

@@ -60,9 +60,10 @@ class AgentDouble:
         self._with_timeline = with_timeline
         self._silent_for_s = silent_for_s
         self._room = rtc.Room()
-        self._source = rtc.AudioSource(RATE, 1, queue_size_ms=20)
+        self.source = rtc.AudioSource(RATE, 1, queue_size_ms=20)
         self._tasks: list[asyncio.Task[None]] = []
         self._ear = Ear()
+        self.stream: rtc.AudioStream | None = None
         self._frame_heard = asyncio.Event()
         self._events: list[Event] = []
         self._turn = 0
@@ -82,7 +83,7 @@ class AgentDouble:
         )
         self._room.on("track_subscribed", self._on_track)
         await self._room.connect(self._server.url, token)
-        track = rtc.LocalAudioTrack.create_audio_track("voice", self._source)
+        track = rtc.LocalAudioTrack.create_audio_track("voice", self.source)
         await self._room.local_participant.publish_track(track, rtc.TrackPublishOptions())
         if self._with_timeline:
             self._room.local_participant.register_rpc_method(SNAPSHOT_METHOD, self._snapshot)
@@ -106,7 +107,8 @@ class AgentDouble:
             ]
 
     async def _listen(self, track: rtc.Track) -> None:
-        async for received in rtc.AudioStream(track, sample_rate=RATE, num_channels=1):
+        self.stream = rtc.AudioStream(track, sample_rate=RATE, num_channels=1)
+        async for received in self.stream:
             frame = np.frombuffer(received.frame.data, dtype=np.int16)
             for level in levels_dbfs(frame, RATE):
                 self._ear.hear(float(level), time.perf_counter())
@@ -147,7 +149,7 @@ class AgentDouble:
         for index, frame in enumerate(frames):
             if index == 1:
                 await self._say_event(EventType.AGENT_SPEAKING)
-            await self._source.capture_frame(rtc.AudioFrame(frame.tobytes(), RATE, 1, FRAME))
+            await self.source.capture_frame(rtc.AudioFrame(frame.tobytes(), RATE, 1, FRAME))
             next_s += FRAME_S
             await asyncio.sleep(max(0.0, next_s - time.perf_counter()))
             if len(self._ear.spans) > begun:  # the caller speaks over this: yield
