@@ -102,6 +102,12 @@ class SentenceSplitter:
         return 0
 
 
+def split(text: str) -> list[str]:
+    """The sentences of a whole text, all of them, trimmed and never empty."""
+    splitter = SentenceSplitter(limit=len(text) + 1)
+    return splitter.feed(text) + splitter.finish()
+
+
 def _ends_sentence(text: str, mark: re.Match[str], *, ended: bool) -> bool | None:
     """Whether a sentence ends at this mark; None when that depends on text still to come."""
     after = text[mark.end() :]

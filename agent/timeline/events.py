@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 TOPIC = "voice.timeline"
+SNAPSHOT_METHOD = "timeline.snapshot"  # RPC on the agent, for who joins late
 VERSION = 1
 
 

@@ -1,0 +1,169 @@
+"""`python -m agent doctor`: asks every endpoint for a small piece of real work.
+
+A setting can look right and a server can be up while a call would still fail, so each check does
+what a call does: lists rooms with the key, generates a token, synthesises a word.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import aiohttp
+import httpx
+import openai
+from livekit import api
+from rich.console import Console
+
+from agent.booking.hotel import HotelFileError, load_hotel
+from agent.booking.store import open_store
+from agent.session import REALTIME_STT_MODEL, build_llm, build_tts
+from agent.settings import SELFHOSTED_KEY, Provider, Settings
+
+TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; `cure` says what to do where it failed."""
+
+    part: str
+    ok: bool
+    detail: str
+    cure: str = ""
+
+
+def main(settings: Settings) -> int:
+    """Check everything and print it.
+
+    Returns:
+        0 when a call can be held, else 1.
+    """
+    findings = asyncio.run(examine(settings))
+    console = Console()
+    for finding in findings:
+        mark = "[green]ok[/]  " if finding.ok else "[red]bad[/] "
+        console.print(f"{mark} {finding.part:<16} {finding.detail}", highlight=False)
+        if not finding.ok:
+            console.print(f"     {'':<16} → {finding.cure}", highlight=False)
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Run every check side by side; each ends within `TIMEOUT_S` seconds."""
+    checks: list[tuple[str, str, Callable[[Settings], Awaitable[str]]]] = [
+        ("hotel", "Set HOTEL to a hotel's name or file.", _hotel),
+        ("database", "Set DATABASE_URL to a database that can be written.", _database),
+        (
+            "room server",
+            "Start it with `python -m selfhost up`, or set LIVEKIT_URL, LIVEKIT_API_KEY and "
+            "LIVEKIT_API_SECRET to a LiveKit server's.",
+            _room_server,
+        ),
+        ("speech to text", _endpoint_cure("STT"), _stt),
+        ("language model", _endpoint_cure("LLM"), _llm),
+        ("speech", _endpoint_cure("TTS"), _tts),
+    ]
+    return await asyncio.gather(*(_run(*check, settings) for check in checks))
+
+
+def _endpoint_cure(name: str) -> str:
+    return (
+        f"Start it with `python -m selfhost up`, or set {name}_PROVIDER, {name}_BASE_URL and "
+        f"{name}_API_KEY to an endpoint that answers."
+    )
+
+
+async def _run(
+    part: str, cure: str, check: Callable[[Settings], Awaitable[str]], settings: Settings
+) -> Finding:
+    try:
+        detail = await asyncio.wait_for(check(settings), TIMEOUT_S)
+    except TimeoutError:
+        return Finding(part, False, f"no answer within {TIMEOUT_S:.0f} s", cure)
+    except Exception as error:
+        return Finding(part, False, _explain(error), cure)
+    return Finding(part, True, detail)
+
+
+def _explain(error: Exception) -> str:
+    """The failure in a line; an HTTP body is left out, since it may repeat the key."""
+    if isinstance(error, openai.APIStatusError):
+        return f"answered with HTTP status {error.status_code}"
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"answered with HTTP status {error.response.status_code}"
+    if isinstance(error, api.TwirpError):
+        return f"refused: {error.code}"
+    if isinstance(error, (openai.APIConnectionError, httpx.TransportError, aiohttp.ClientError)):
+        return "cannot be reached"
+    if isinstance(error, HotelFileError):
+        return str(error)
+    return f"failed with {type(error).__name__}"
+
+
+async def _hotel(settings: Settings) -> str:
+    return load_hotel(settings.hotel, name_override=settings.hotel_name).name
+
+
+async def _database(settings: Settings) -> str:
+    requests = await asyncio.to_thread(lambda: open_store(settings.database_url).list_requests())
+    return f"{len(requests)} requests kept"
+
+
+async def _room_server(settings: Settings) -> str:
+    async with api.LiveKitAPI(
+        settings.livekit_url,
+        settings.livekit_api_key,
+        settings.livekit_api_secret.get_secret_value(),
+    ) as livekit:
+        rooms = await livekit.room.list_rooms(api.ListRoomsRequest())
+    return f"{settings.livekit_url}, {len(rooms.rooms)} rooms"
+
+
+async def _stt(settings: Settings) -> str:
+    if settings.stt_provider is Provider.LIVEKIT:
+        return _inference(settings)
+    key = settings.stt_api_key or settings.model_server_api_key
+    client = openai.AsyncOpenAI(
+        base_url=settings.stt_url,
+        api_key=key.get_secret_value() if key else SELFHOSTED_KEY,
+        max_retries=0,
+    )
+    models = [model.id async for model in client.models.list()]
+    wanted = settings.stt_model or REALTIME_STT_MODEL
+    if settings.stt_provider is Provider.SELFHOSTED and wanted not in models:
+        raise LookupError(wanted)
+    return f"{settings.stt_url or 'OpenAI'}, {wanted}"
+
+
+async def _llm(settings: Settings) -> str:
+    if settings.llm_provider is Provider.LIVEKIT:
+        return _inference(settings)
+    from livekit.agents import llm
+
+    context = llm.ChatContext.empty()
+    context.add_message(role="user", content="Say hello.")
+    model = build_llm(settings)
+    async with model.chat(chat_ctx=context) as stream:
+        async for chunk in stream:
+            if chunk.delta is not None and chunk.delta.content:
+                return f"{settings.llm_url or 'OpenAI'}, {model.model}"
+    raise LookupError("no token")
+
+
+async def _tts(settings: Settings) -> str:
+    if settings.tts_provider is Provider.LIVEKIT:
+        return _inference(settings)
+    voice = build_tts(settings)
+    async with voice.synthesize("Hello.") as stream:
+        async for audio in stream:
+            if audio.frame.samples_per_channel:
+                return f"{settings.tts_url or 'OpenAI'}, {voice.model}"
+    raise LookupError("no sound")
+
+
+def _inference(settings: Settings) -> str:
+    if settings.livekit_inference_api_key is None and ".livekit.cloud" not in settings.livekit_url:
+        raise LookupError("LIVEKIT_INFERENCE_API_KEY")
+    return "LiveKit Inference (credentials are set; not called)"

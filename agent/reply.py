@@ -1,0 +1,232 @@
+"""What the receptionist says next: a pure decision from the request and what was just heard.
+
+The code says every value, claim and problem itself, exactly and at once. The language model words
+the question that follows, or answers a question about the hotel, under a brief; what it says is
+checked before it is spoken, and a ready sentence stands in where it fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agent import wording
+from agent.booking import spoken
+from agent.booking.heard import Answer, Asked, Hearing, Intent
+from agent.booking.hotel import Hotel
+from agent.booking.request import BookingRequest, Field
+
+MAX_SENTENCES = 3
+
+# What is asked for together: two things at most, in the order of asking.
+ASK_GROUPS = (
+    (Field.CHECK_IN, Field.CHECK_OUT),
+    (Field.GUESTS, Field.ROOM_TYPE),
+    (Field.GUEST_NAME,),
+)
+
+
+class Move(StrEnum):
+    """What a reply does."""
+
+    ASK = "ask"
+    READ_BACK = "read_back"
+    RECORD = "record"
+    ANSWER = "answer"
+    NOT_CONFIRMED = "not_confirmed"
+    PROBLEM = "problem"
+    CORRECT = "correct"
+    REPEAT = "repeat"
+    HAND_OVER = "hand_over"
+    GOODBYE = "goodbye"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One reply, decided before a word of it is generated.
+
+    Attributes:
+        move: what it does.
+        opening: sentences spoken exactly as they are, before anything else; may be empty.
+        question: the question that ends the reply, ready to be spoken; empty if there is none.
+        brief: what the model is asked to word in place of `question`, or None if the words are
+            settled.
+        asked: what the caller will be answering; it decides how the next turn is heard.
+    """
+
+    move: Move
+    opening: str
+    question: str
+    brief: str | None = None
+    asked: Asked = field(default_factory=Asked)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where the conversation stands before the caller's turn."""
+
+    request: BookingRequest
+    plan: Plan | None = None  # the reply that the caller is answering
+    request_number: str | None = None  # given once the caller confirmed the read-back
+
+
+def greet(hotel: Hotel) -> Plan:
+    """The first words of a call."""
+    return Plan(
+        move=Move.ASK,
+        opening=f"{hotel.name}, good day.",
+        question=wording.question(ASK_GROUPS[0], hotel),
+        asked=Asked(frozenset(ASK_GROUPS[0])),
+    )
+
+
+def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel) -> Plan:
+    """The reply to one turn of the caller's.
+
+    Args:
+        before: the request and the agent's last reply as the turn began.
+        heard: what was found in the caller's words.
+        request: the request with the turn's changes in it.
+        hotel: whose names and rules hold.
+    """
+    if heard.intent is Intent.GOODBYE and not heard.changes:
+        return _goodbye(before, hotel)
+    if heard.intent is Intent.PERSON:
+        return _ask_on(
+            Move.HAND_OVER, "I'll ask the front desk to call you back.", before, request, hotel
+        )
+    if heard.intent is Intent.CONFIRMED_QUESTION:
+        return _ask_on(
+            Move.NOT_CONFIRMED,
+            "Not yet; the front desk will confirm your request with you.",
+            before,
+            request,
+            hotel,
+        )
+    if heard.problems:
+        return Plan(
+            move=Move.PROBLEM,
+            opening=acknowledge(before.request, request, heard, hotel),
+            question=wording.problem(heard.problems[0], hotel),
+            asked=Asked(frozenset({heard.problems[0].field}), problems=heard.problems[:1]),
+        )
+    if heard.intent is Intent.REPEAT and before.plan is not None and not heard.changes:
+        return Plan(
+            move=Move.REPEAT,
+            opening=before.plan.opening,
+            question=before.plan.question,
+            asked=before.plan.asked,
+        )
+    if heard.intent is Intent.QUESTION and not heard.changes:
+        return _answer(before, request, hotel)
+    if before.request_number is not None and not heard.changes:
+        return _after_recording(heard, hotel)
+    if before.plan is not None and before.plan.asked.read_back and not heard.changes:
+        if heard.answer is Answer.YES:
+            return Plan(move=Move.RECORD, opening="", question="")
+        if heard.answer is Answer.NO:
+            return Plan(
+                move=Move.CORRECT,
+                opening="",
+                question="What should I change?",
+                asked=Asked(frozenset(Field)),
+            )
+    return _ask_on(
+        Move.ASK, acknowledge(before.request, request, heard, hotel), before, request, hotel
+    )
+
+
+def recorded(request: BookingRequest, number: str) -> Plan:
+    """The reply once the request is in the book: its number, and who confirms it."""
+    thanks = f"Thank you, {request.guest_name}." if request.guest_name else "Thank you."
+    return Plan(
+        move=Move.RECORD,
+        opening=f"{thanks} Your request number is {spoken.digits(number)}.",
+        question="The front desk will confirm it with you.",
+    )
+
+
+def acknowledge(
+    before: BookingRequest, request: BookingRequest, heard: Hearing, hotel: Hotel
+) -> str:
+    """A short sentence that says back exactly what was just heard; empty if nothing was."""
+    fresh = [part for part in Field if request.get(part) != before.get(part)]
+    if not fresh:
+        if heard.answer is Answer.YES:
+            return "Good."
+        return "Of course." if heard.intent is Intent.BOOK else "Sorry, I didn't get that."
+    corrected = any(before.get(part) is not None for part in fresh)
+    said = spoken.acknowledgement(request, tuple(fresh), hotel)
+    return f"So, {said}." if corrected else f"{said[0].upper()}{said[1:]}."
+
+
+def _ask_on(
+    move: Move, opening: str, before: Standing, request: BookingRequest, hotel: Hotel
+) -> Plan:
+    """`opening`, then the question for what is missing, or the whole request read back."""
+    if before.request_number is not None:
+        if request == before.request:
+            return Plan(move=move, opening=opening, question="Is there anything else?")
+        return _read_back(request, hotel)
+    for group in ASK_GROUPS:
+        missing = tuple(part for part in group if part in request.missing())
+        if missing:
+            question = wording.question(missing, hotel)
+            return Plan(
+                move=move,
+                opening=opening,
+                question=question,
+                brief=f"Ask the caller: {question}",
+                asked=Asked(frozenset(missing)),
+            )
+    if move is Move.ASK:
+        return _read_back(request, hotel)
+    if before.plan is not None and before.plan.asked.read_back:
+        return Plan(
+            move=move,
+            opening=opening,
+            question="Is what I read back right?",
+            asked=before.plan.asked,
+        )
+    return Plan(move=move, opening=opening, question="Shall I read your request back to you?")
+
+
+def _read_back(request: BookingRequest, hotel: Hotel) -> Plan:
+    return Plan(
+        move=Move.READ_BACK,
+        opening=spoken.read_back(request, hotel),
+        question="Is that right?",
+        asked=Asked(frozenset(Field), read_back=True),
+    )
+
+
+def _answer(before: Standing, request: BookingRequest, hotel: Hotel) -> Plan:
+    follow_up = _ask_on(Move.ANSWER, "", before, request, hotel)
+    return Plan(
+        move=Move.ANSWER,
+        opening="",
+        question="I don't know that, but the front desk can tell you.",
+        brief=(
+            "Answer the caller's question in one short sentence, only from the facts above. "
+            "If they do not say, answer that the front desk can tell them."
+        ),
+        asked=follow_up.asked,
+    )
+
+
+def _after_recording(heard: Hearing, hotel: Hotel) -> Plan:
+    if heard.answer is Answer.NO:
+        return _goodbye(None, hotel)
+    return Plan(move=Move.ASK, opening="", question="What else can I do for you?")
+
+
+def _goodbye(before: Standing | None, hotel: Hotel) -> Plan:
+    unfinished = (
+        before is not None and before.request_number is None and bool(before.request.history)
+    )
+    kept = "I've kept what you told me so far." if unfinished else ""
+    return Plan(
+        move=Move.GOODBYE,
+        opening=f"{kept} Thank you for calling {hotel.name}.".strip(),
+        question="Goodbye.",
+    )

@@ -1,0 +1,150 @@
+"""The LiveKit worker: takes a call, builds its parts, and never leaves a caller in silence."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from datetime import date
+from typing import Any
+
+from livekit.agents import AgentServer, AgentSession, JobContext, JobProcess, room_io
+
+from agent import notice
+from agent.booking.hotel import Hotel, load_hotel
+from agent.booking.keywords import keywords
+from agent.booking.store import open_store
+from agent.receptionist import Receptionist
+from agent.session import (
+    SESSION_MIN_SILENCE_S,
+    STT_MIN_SILENCE_S,
+    build_session,
+    load_vad,
+)
+from agent.settings import Settings
+from agent.timeline.clock import CallClock
+from agent.timeline.events import EventType
+from agent.timeline.observer import SessionObserver
+from agent.timeline.publisher import Publisher
+from agent.timeline.timeline import Timeline
+
+logger = logging.getLogger("agent.worker")
+
+
+def create_server(settings: Settings) -> AgentServer:
+    """The worker, not yet connected.
+
+    Args:
+        settings: valid settings of this process; jobs are processes of their own and read the
+            same environment again.
+    """
+    server = AgentServer(
+        ws_url=settings.livekit_url,
+        api_key=settings.livekit_api_key,
+        api_secret=settings.livekit_api_secret.get_secret_value(),
+        host=settings.worker_host,
+        port=settings.worker_port,
+        # The default measure is CPU load: on two cores one call looks like a full worker.
+        load_fnc=_CallLoad(settings.max_calls),
+        load_threshold=0.99,
+        num_idle_processes=1,
+        initialize_process_timeout=30.0,
+        setup_fnc=prepare,
+    )
+    server.rtc_session()(answer_call)
+    return server
+
+
+class _CallLoad:
+    """The share of this worker's calls that are taken; picklable, unlike a closure."""
+
+    def __init__(self, max_calls: int) -> None:
+        self._max_calls = max_calls
+
+    def __call__(self, server: AgentServer) -> float:
+        return len(server.active_jobs) / self._max_calls
+
+
+def prepare(process: JobProcess) -> None:
+    """Load what a call needs and what takes time, before there is a call."""
+    process.userdata["settings"] = settings = Settings.load()
+    process.userdata["hotel"] = load_hotel(settings.hotel, name_override=settings.hotel_name)
+    process.userdata["store"] = open_store(settings.database_url)
+    process.userdata["session_vad"] = load_vad(SESSION_MIN_SILENCE_S)
+    process.userdata["stt_vad"] = load_vad(STT_MIN_SILENCE_S)
+
+
+async def answer_call(ctx: JobContext) -> None:
+    """One call, from the room's first moment to its last."""
+    timeline = Timeline(CallClock())
+    publisher: Publisher | None = None
+    in_room = not ctx.is_fake_job()
+    if in_room:
+        await ctx.connect()
+        publisher = Publisher(timeline, ctx.room)
+        publisher.start()
+        ctx.add_shutdown_callback(publisher.aclose)
+    try:
+        await _hold_call(ctx, timeline)
+    except Exception as error:
+        logger.exception("the call could not be held")
+        timeline.emit(
+            EventType.COMPONENT_ERROR,
+            component="session",
+            message=f"the call could not be held ({type(error).__name__}); see the worker's log",
+            recoverable=False,
+        )
+        if in_room:
+            await notice.play(ctx.room)
+        timeline.emit(EventType.CALL_ENDED, reason="error")
+        ctx.shutdown("the call could not be held")
+
+
+async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
+    parts: dict[str, Any] = ctx.proc.userdata
+    settings: Settings = parts["settings"]
+    hotel: Hotel = parts["hotel"]
+    call_id = ctx.job.room.sid or f"console-{uuid.uuid4().hex[:12]}"
+    ctx.log_context_fields = {"call_id": call_id}
+    timeline.emit(EventType.CALL_STARTED, call_id=call_id, providers=settings.describe_providers())
+    session = build_session(
+        settings,
+        session_vad=parts["session_vad"],
+        stt_vad=parts["stt_vad"],
+        keywords=keywords(frozenset(), hotel),
+    )
+    SessionObserver(timeline).attach(session)
+    receptionist = Receptionist(
+        call_id=call_id,
+        hotel=hotel,
+        store=parts["store"],
+        timeline=timeline,
+        today=date.today,
+        reply_deadline_s=settings.reply_deadline_s,
+        request=await asyncio.to_thread(parts["store"].load, call_id),
+    )
+    if ctx.is_fake_job():
+        await session.start(receptionist)
+        return
+    caller = await ctx.wait_for_participant()
+    _speak_of_broken_voice(session, ctx)
+    await session.start(
+        receptionist,
+        room=ctx.room,
+        # Only the caller's leaving ends the call, whoever else listens.
+        room_options=room_io.RoomOptions(participant_identity=caller.identity),
+    )
+
+
+def _speak_of_broken_voice(session: AgentSession[None], ctx: JobContext) -> None:
+    """Play the recorded notice when the speech service is what failed."""
+    playing: set[asyncio.Task[None]] = set()
+
+    def on_error(event: Any) -> None:
+        broken_voice = getattr(event.error, "type", "") == "tts_error"
+        if broken_voice and not event.error.recoverable and not playing:
+            task = asyncio.create_task(notice.play(ctx.room))
+            playing.add(task)
+            task.add_done_callback(playing.discard)
+
+    session.on("error", on_error)
