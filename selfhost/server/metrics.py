@@ -1,0 +1,67 @@
+"""What the server counts, for Prometheus: time waited apart from time computed."""
+
+from __future__ import annotations
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0)
+
+
+class Metrics:
+    """The counters of one server, in a registry of their own so that two servers can share a
+    process (as in the tests)."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+
+        def histogram(name: str, text: str, *labels: str) -> Histogram:
+            return Histogram(name, text, labels, buckets=_SECONDS, registry=self.registry)
+
+        def counter(name: str, text: str, *labels: str) -> Counter:
+            return Counter(name, text, labels, registry=self.registry)
+
+        self.requests = counter(
+            "model_server_requests_total", "Requests answered", "endpoint", "status"
+        )
+        self.in_flight = Gauge(
+            "model_server_in_flight",
+            "Requests and realtime sessions being served",
+            ["endpoint"],
+            registry=self.registry,
+        )
+        self.queue_seconds = histogram(
+            "model_server_queue_seconds", "Time that work waited for its model", "model", "kind"
+        )
+        self.compute_seconds = histogram(
+            "model_server_compute_seconds", "Time that work used its model", "model", "kind"
+        )
+        self.dropped = counter(
+            "model_server_dropped_total",
+            "Work given up before it began: its client left or newer work replaced it",
+            "model",
+            "kind",
+        )
+        self.audio_seconds = counter(
+            "model_server_audio_seconds_total", "Audio heard (in) and spoken (out)", "direction"
+        )
+        self.first_audio_seconds = histogram(
+            "model_server_first_audio_seconds", "From a speech request to its first audio", "voice"
+        )
+        self.first_partial_seconds = histogram(
+            "model_server_first_partial_seconds",
+            "From the caller's first sound in an utterance to its first partial words",
+        )
+        self.final_seconds = histogram(
+            "model_server_final_seconds", "From the commit of an utterance to its transcript"
+        )
+        self.speculations = counter(
+            "model_server_speculations_total",
+            "Transcripts decoded before the commit: used, or outdated by more speech",
+            "outcome",
+        )
+        self.suppressed = counter(
+            "model_server_suppressed_total", "Transcripts withheld as not spoken", "reason"
+        )
+
+    def render(self) -> bytes:
+        return generate_latest(self.registry)

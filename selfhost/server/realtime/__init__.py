@@ -1,0 +1,1 @@
+"""OpenAI's realtime transcription protocol over a WebSocket."""

@@ -1,0 +1,168 @@
+"""Who uses a model next: one thread a model, urgent work first, and turns among its owners.
+
+A model's work never runs on the event loop, and two decodes never share a model: on a few cores
+they would only slow each other, and the one that a caller waits for would be as slow as the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Generic, TypeVar
+
+from selfhost.server.errors import ApiError
+from selfhost.server.metrics import Metrics
+
+T = TypeVar("T")
+
+
+class Priority(IntEnum):
+    """How urgent a piece of work is: a lower value goes first."""
+
+    FINAL = 0  # a caller has stopped speaking and waits
+    SPECULATIVE = 1  # a caller may have stopped speaking
+    BACKGROUND = 2  # partial transcripts, and the pieces of an uploaded file
+
+
+class FairQueue(Generic[T]):
+    """Items by priority; within a priority the owners take turns, each in its own order."""
+
+    def __init__(self) -> None:
+        self._levels: dict[Priority, OrderedDict[Hashable, deque[T]]] = {
+            priority: OrderedDict() for priority in Priority
+        }
+
+    def __len__(self) -> int:
+        return sum(len(items) for level in self._levels.values() for items in level.values())
+
+    def push(self, item: T, *, owner: Hashable, priority: Priority) -> None:
+        self._levels[priority].setdefault(owner, deque()).append(item)
+
+    def pop(self) -> T | None:
+        """The next item, or None if there is none."""
+        for level in self._levels.values():
+            if level:
+                owner, items = level.popitem(last=False)
+                item = items.popleft()
+                if items:
+                    level[owner] = items
+                return item
+        return None
+
+    def remove(self, item: T) -> bool:
+        """Take `item` out, wherever it waits; False if it is not here any more."""
+        for level in self._levels.values():
+            for owner, items in level.items():
+                if item in items:
+                    items.remove(item)
+                    if not items:
+                        del level[owner]
+                    return True
+        return False
+
+
+@dataclass(eq=False)
+class _Job:
+    work: Callable[[], Any]
+    future: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+    kind: str
+    queued_at: float = field(default_factory=time.perf_counter)
+
+
+class Worker:
+    """Runs the work of one model on one thread.
+
+    Args:
+        model: the model's id, for the metrics.
+        max_queued: how many jobs may wait.
+    """
+
+    def __init__(self, model: str, *, max_queued: int, metrics: Metrics) -> None:
+        self._model = model
+        self._max_queued = max_queued
+        self._metrics = metrics
+        self._queue: FairQueue[_Job] = FairQueue()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._loop, name=f"model-{model}", daemon=True)
+        self._thread.start()
+
+    async def run(
+        self, work: Callable[[], T], *, owner: Hashable, priority: Priority, kind: str
+    ) -> T:
+        """Do `work` on the model's thread when its turn comes.
+
+        If the awaiting task is cancelled, work that has not begun is never done.
+
+        Raises:
+            ApiError: too much work waits already (429), or the server is stopping (503).
+        """
+        loop = asyncio.get_running_loop()
+        job = _Job(work, loop.create_future(), loop, kind)
+        with self._changed:
+            if self._closed:
+                raise ApiError(503, "The server is stopping.", code="stopping")
+            if len(self._queue) >= self._max_queued:
+                raise ApiError(
+                    429,
+                    f"{len(self._queue)} requests already wait for {self._model}; try again soon.",
+                    code="overloaded",
+                    retry_after_s=1,
+                )
+            self._queue.push(job, owner=owner, priority=priority)
+            self._changed.notify()
+        try:
+            result: T = await job.future
+            return result
+        except asyncio.CancelledError:
+            with self._changed:
+                if self._queue.remove(job):
+                    self._metrics.dropped.labels(self._model, kind).inc()
+            raise
+
+    def close(self) -> None:
+        """Finish the work in hand, if any, and end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join(timeout=10)
+
+    def _loop(self) -> None:
+        while (job := self._next()) is not None:
+            started = time.perf_counter()
+            try:
+                result, error = job.work(), None
+            except Exception as raised:
+                result, error = None, raised
+            finished = time.perf_counter()
+            labels = (self._model, job.kind)
+            self._metrics.queue_seconds.labels(*labels).observe(started - job.queued_at)
+            self._metrics.compute_seconds.labels(*labels).observe(finished - started)
+            try:
+                job.loop.call_soon_threadsafe(_settle, job.future, result, error)
+            except RuntimeError:  # the event loop has ended: nobody waits any more
+                return
+
+    def _next(self) -> _Job | None:
+        with self._changed:
+            while True:
+                if self._closed:
+                    return None
+                if (job := self._queue.pop()) is not None:
+                    return job
+                self._changed.wait()
+
+
+def _settle(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
+    if future.done():  # cancelled while the work ran
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

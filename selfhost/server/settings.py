@@ -1,0 +1,44 @@
+"""Every setting of the model server, read from the environment and .env."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class ServerSettings(BaseSettings):
+    """Settings of one model server process. Names in the environment start with MODEL_SERVER_."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MODEL_SERVER_", env_file=".env", extra="ignore", env_ignore_empty=True
+    )
+
+    api_key: str | None = None
+    """What a client must send as its bearer token. Unset: no key is asked for."""
+
+    transcription_model: str = "whisper-base"
+    speech_model: str = "piper"
+    """The models that are loaded and tested before the server is ready, and that aliases mean."""
+
+    device: Literal["cpu", "cuda", "auto"] = "cpu"
+    compute_type: str = "int8"
+
+    transcription_threads: int = Field(default=1, ge=1, le=64)
+    """Threads of one decode. With a short encoder window a second thread gains little, and beside
+    a busy language model it loses: both threads must be scheduled for a layer to finish."""
+
+    speech_threads: int = Field(default=1, ge=1, le=64)
+
+    max_upload_bytes: int = Field(default=25 * 1024 * 1024, gt=0)
+    max_audio_s: float = Field(default=3600.0, gt=0)
+    max_speech_chars: int = Field(default=10_000, gt=0)
+    max_queued: int = Field(default=64, gt=0)
+    """Requests that may wait for one model; the next one is told to come back later."""
+    max_realtime_sessions: int = Field(default=32, gt=0)
+
+    @field_validator("api_key")
+    @classmethod
+    def _blank_is_unset(cls, key: str | None) -> str | None:
+        return key.strip() or None if key else None

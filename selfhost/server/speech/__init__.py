@@ -1,0 +1,1 @@
+"""From words to sound: voices, how a text is cut for speaking, and the formats it is sent in."""

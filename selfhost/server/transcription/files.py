@@ -1,0 +1,94 @@
+"""Transcribing a whole file: cut in its pauses, decoded piece by piece, put together again.
+
+Each piece is a decode of its own in the model's queue, so that a long file never holds up a caller.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+from faster_whisper.vad import VadOptions, get_speech_timestamps
+
+from selfhost.server.scheduling import Priority
+from selfhost.server.transcription.model import TranscriptionModel
+from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ, Audio, Decoded, Hints, Word
+
+MAX_PIECE_S = 24.0
+_VAD = VadOptions(min_silence_duration_ms=300, speech_pad_ms=200, max_speech_duration_s=MAX_PIECE_S)
+
+
+@dataclass(frozen=True)
+class Transcript:
+    text: str
+    language: str
+    audio_s: float
+    pieces: tuple[Decoded, ...]
+    words: tuple[Word, ...]  # empty unless asked for; times since the file's beginning
+
+
+async def transcribe_file(
+    model: TranscriptionModel,
+    audio: Audio,
+    hints: Hints,
+    *,
+    owner: Hashable,
+    word_times: bool,
+    priority: Callable[[float], Priority],
+) -> Transcript:
+    """The words in `audio`, however long.
+
+    Args:
+        priority: how urgent a piece is, by the file's length in seconds.
+    """
+    audio_s = len(audio) / SAMPLE_RATE_HZ
+    spans = await asyncio.to_thread(speech_spans, audio)
+    pieces: list[Decoded] = []
+    words: list[Word] = []
+    for start, end in spans:
+        decoded = await model.transcribe(
+            lambda start=start, end=end: audio[start:end],  # type: ignore[misc]
+            hints,
+            owner=owner,
+            priority=priority(audio_s),
+            kind="file",
+            voiced_ms=lambda start=start, end=end: (end - start) * 1000 / SAMPLE_RATE_HZ,  # type: ignore[misc]
+            word_times=word_times,
+        )
+        if not decoded.text:
+            continue
+        if hints.language is None:  # a file has one language
+            hints = replace(hints, language=decoded.language)
+        pieces.append(decoded)
+        words.extend(_shifted(decoded.words or (), start / SAMPLE_RATE_HZ))
+    return Transcript(
+        text=" ".join(piece.text for piece in pieces),
+        language=hints.language or "en",
+        audio_s=audio_s,
+        pieces=tuple(pieces),
+        words=tuple(words),
+    )
+
+
+def speech_spans(audio: Audio) -> list[tuple[int, int]]:
+    """Where somebody speaks: (first, last + 1) samples, each at most 24 s, joined where short."""
+    return join_spans(
+        [(int(span["start"]), int(span["end"])) for span in get_speech_timestamps(audio, _VAD)],
+        max_samples=int(MAX_PIECE_S * SAMPLE_RATE_HZ),
+    )
+
+
+def join_spans(spans: Sequence[tuple[int, int]], *, max_samples: int) -> list[tuple[int, int]]:
+    """Join neighbours as far as the whole stays within `max_samples`: context helps the model."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and end - joined[-1][0] <= max_samples:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _shifted(words: Sequence[Word], by_s: float) -> list[Word]:
+    return [replace(word, start_s=word.start_s + by_s, end_s=word.end_s + by_s) for word in words]

@@ -1,0 +1,62 @@
+"""A Whisper model that is loaded, with the thread that it works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+from selfhost.server.metrics import Metrics
+from selfhost.server.scheduling import Priority, Worker
+from selfhost.server.transcription.guards import collapse_repeats, reason_to_withhold
+from selfhost.server.transcription.whisper import Audio, Decoded, Hints, Whisper
+
+
+@dataclass
+class TranscriptionModel:
+    id: str
+    whisper: Whisper
+    worker: Worker
+    metrics: Metrics
+
+    async def transcribe(
+        self,
+        read: Callable[[], Audio],
+        hints: Hints,
+        *,
+        owner: Hashable,
+        priority: Priority,
+        kind: str,
+        voiced_ms: Callable[[], float],
+        word_times: bool = False,
+    ) -> Decoded:
+        """Decode what `read` returns when the turn of this work comes.
+
+        Args:
+            read: gives at most 30 s of sound; called on the model's thread, so that work that had
+                to wait gets the newest sound.
+            voiced_ms: how much of that sound is a voice, asked for after `read`.
+
+        Returns:
+            The decoded text without loops, or with an empty text where nobody spoke.
+        """
+
+        def work() -> Decoded:
+            return self.whisper.decode(read(), hints, word_times=word_times)
+
+        decoded = await self.worker.run(work, owner=owner, priority=priority, kind=kind)
+        return self._judged(decoded, voiced_ms(), hints.keywords)
+
+    def _judged(self, decoded: Decoded, voiced_ms: float, keywords: Sequence[str]) -> Decoded:
+        text = collapse_repeats(decoded.text, audio_s=decoded.audio_s)
+        reason = reason_to_withhold(
+            text,
+            avg_logprob=decoded.avg_logprob,
+            no_speech_prob=decoded.no_speech_prob,
+            voiced_ms=voiced_ms,
+            keywords=keywords,
+        )
+        if reason is None:
+            return replace(decoded, text=text)
+        if decoded.text:
+            self.metrics.suppressed.labels(reason).inc()
+        return replace(decoded, text="", words=None if decoded.words is None else ())

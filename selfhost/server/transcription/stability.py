@@ -1,0 +1,78 @@
+"""Which words of a transcript in progress are settled.
+
+Deltas cannot be taken back, so a word is passed on only when two decodes in a row agree on it and
+on every word before it, and something follows it: the last word of a decode is the one that more
+sound changes ("sixteen" becomes "sixteenth", "for" becomes "forty").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from selfhost.server.transcription.guards import plain
+
+_TRAILING = ".,;:!?…-–—"
+
+
+@dataclass(frozen=True)
+class StableText:
+    """What has been passed on of one part of an utterance, and the last decode.
+
+    `emitted` holds words without the punctuation that ends them, since the words that follow decide
+    whether it is a comma or a full stop; it is passed on with the next word.
+    """
+
+    emitted: tuple[str, ...] = ()
+    previous: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.emitted)
+
+    def advance(self, hypothesis: str) -> tuple[StableText, str]:
+        """Take the next decode of the same, longer audio.
+
+        Returns:
+            The new state, and the text to append to what was passed on ("" for nothing).
+        """
+        words = tuple(hypothesis.split())
+        agreed = _common_prefix(self.previous, words)
+        settled = min(agreed, len(words) - 1)
+        if settled <= len(self.emitted) or not self._continues(words):
+            return StableText(self.emitted, words), ""
+        return self._emit(words, settled)
+
+    def finish(self, final: str) -> tuple[StableText, str]:
+        """Take the final text: what is left of it, if it continues what was passed on."""
+        words = tuple(final.split())
+        if len(words) <= len(self.emitted) or not self._continues(words):
+            return StableText(self.emitted, words), ""
+        return self._emit(words, len(words))
+
+    def _continues(self, words: tuple[str, ...]) -> bool:
+        return _common_prefix(self.emitted, words) == len(self.emitted)
+
+    def _emit(self, words: tuple[str, ...], settled: int) -> tuple[StableText, str]:
+        # Words passed on keep the spelling they were passed on with.
+        fresh = words[len(self.emitted) : settled]
+        done = (*self.emitted, *(word.rstrip(_TRAILING) or word for word in fresh))
+        before = ""
+        if self.emitted:
+            mark = _ending(words[len(self.emitted) - 1])
+            before = f"{mark} "
+        inner = [*fresh[:-1], fresh[-1].rstrip(_TRAILING) or fresh[-1]]
+        return StableText(done, words), before + " ".join(inner)
+
+
+def _ending(word: str) -> str:
+    return word[len(word.rstrip(_TRAILING)) :]
+
+
+def _common_prefix(left: tuple[str, ...], right: tuple[str, ...]) -> int:
+    """How many leading words are the same, whatever their case and punctuation."""
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if plain(one) != plain(other):
+            break
+        count += 1
+    return count

@@ -1,0 +1,185 @@
+"""Whisper on a window no longer than it needs.
+
+Whisper is trained on windows of 30 s, and the usual libraries pad every input to that length,
+which on a CPU makes a one-word answer as slow as a long one. The encoder takes any length: here the
+window is the audio and a little silence, which is several times faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import ctranslate2
+import numpy as np
+from faster_whisper import WhisperModel
+from faster_whisper.tokenizer import Tokenizer
+from faster_whisper.transcribe import get_suppressed_tokens
+from numpy.typing import NDArray
+
+Audio = NDArray[np.float32]
+"""Mono samples at 16 kHz, one dimension, from -1 to 1."""
+
+SAMPLE_RATE_HZ = 16_000
+MAX_WINDOW_S = 30.0
+FRAME_SAMPLES = 160  # the spectrogram's step
+
+# A shorter window makes Whisper say short phrases twice.
+MIN_WINDOW_S = 7.0
+TRAILING_SILENCE_S = 1.5
+
+# Speech has at most about 5 words, or 8 tokens, a second; a decode that runs on beyond is a loop,
+# and cutting it here is what keeps it from delaying the others.
+TOKENS_PER_S = 10
+SPARE_TOKENS = 12
+MAX_PROMPT_TOKENS = 160
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    start_s: float
+    end_s: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What the model made of one window.
+
+    `avg_logprob` is the mean over the tokens; `no_speech_prob` the model's own estimate that
+    nobody spoke. `words` is None unless word times were asked for.
+    """
+
+    text: str
+    audio_s: float
+    language: str
+    avg_logprob: float
+    no_speech_prob: float
+    words: tuple[Word, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Hints:
+    """What a client knows beforehand.
+
+    Args:
+        language: a code such as "en"; None lets the model detect it.
+        keywords: names and terms to expect, spelt as they should be written.
+        prompt: text in the style of what is to come.
+    """
+
+    language: str | None = "en"
+    keywords: tuple[str, ...] = ()
+    prompt: str = ""
+
+
+class Whisper:
+    """A Whisper model in memory. Not for two threads at once.
+
+    Args:
+        folder: the model in CTranslate2's form: model.bin, config.json, tokenizer.json.
+        threads: CPU threads of one decode.
+    """
+
+    def __init__(self, folder: Path, *, threads: int, device: str, compute_type: str) -> None:
+        self._model = WhisperModel(
+            str(folder),
+            device=device,
+            compute_type=compute_type,
+            cpu_threads=threads,
+            local_files_only=True,
+        )
+        self._languages = frozenset(self._model.supported_languages)
+        self._tokenizers: dict[str, Tokenizer] = {}
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self._languages
+
+    def decode(
+        self, audio: Audio, hints: Hints, *, word_times: bool = False, beam_size: int = 1
+    ) -> Decoded:
+        """The words in `audio`, which is at most 30 s long."""
+        audio_s = len(audio) / SAMPLE_RATE_HZ
+        window_s = min(MAX_WINDOW_S, max(MIN_WINDOW_S, audio_s + TRAILING_SILENCE_S))
+        encoded = self._encode(audio, window_s)
+        language = hints.language or self._detect_language(encoded)
+        tokenizer = self._tokenizer(language)
+        prompt = self._prompt(tokenizer, hints)
+        # CTranslate2 counts the prompt into max_length.
+        room = int(audio_s * TOKENS_PER_S) + SPARE_TOKENS
+        result = self._model.model.generate(
+            encoded,
+            [prompt],
+            beam_size=beam_size,
+            max_length=min(len(prompt) + room, self._model.max_length),
+            return_scores=True,
+            return_no_speech_prob=True,
+            suppress_blank=True,
+            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
+        )[0]
+        tokens = result.sequences_ids[0]
+        text = tokenizer.decode(tokens).strip()
+        return Decoded(
+            text=text,
+            audio_s=audio_s,
+            language=language,
+            avg_logprob=float(result.scores[0]),
+            no_speech_prob=float(result.no_speech_prob),
+            words=self._word_times(encoded, tokenizer, tokens, audio_s) if word_times else None,
+        )
+
+    def _encode(self, audio: Audio, window_s: float) -> ctranslate2.StorageView:
+        samples = int(window_s * SAMPLE_RATE_HZ)
+        padded = np.pad(audio[:samples], (0, max(0, samples - len(audio))))
+        features = self._model.feature_extractor(padded)[:, : samples // FRAME_SAMPLES]
+        return self._model.encode(features)
+
+    def _detect_language(self, encoded: ctranslate2.StorageView) -> str:
+        if not self._model.model.is_multilingual:
+            return "en"
+        token, _ = self._model.model.detect_language(encoded)[0][0]
+        return str(token).strip("<|>")
+
+    def _tokenizer(self, language: str) -> Tokenizer:
+        if language not in self._tokenizers:
+            self._tokenizers[language] = Tokenizer(
+                self._model.hf_tokenizer,
+                self._model.model.is_multilingual,
+                task="transcribe",
+                language=language,
+            )
+        return self._tokenizers[language]
+
+    def _prompt(self, tokenizer: Tokenizer, hints: Hints) -> list[int]:
+        hotwords = ", ".join(hints.keywords)
+        prior = tokenizer.encode(" " + hints.prompt.strip()) if hints.prompt.strip() else []
+        if hotwords:
+            prior = tokenizer.encode(" " + hotwords)[:MAX_PROMPT_TOKENS] + prior
+        prefix = [tokenizer.sot_prev, *prior[-MAX_PROMPT_TOKENS:]] if prior else []
+        return [*prefix, *tokenizer.sot_sequence, tokenizer.no_timestamps]
+
+    def _word_times(
+        self,
+        encoded: ctranslate2.StorageView,
+        tokenizer: Tokenizer,
+        tokens: Sequence[int],
+        audio_s: float,
+    ) -> tuple[Word, ...]:
+        text_tokens = [token for token in tokens if token < tokenizer.eot]
+        frames = int(audio_s * SAMPLE_RATE_HZ) // FRAME_SAMPLES
+        found = self._model.find_alignment(tokenizer, [text_tokens], encoded, max(frames, 1))
+        words: list[Word] = []
+        for part in found[0] if found else []:
+            text = part["word"]
+            # A token that starts no new word (punctuation, a suffix) belongs to the one before.
+            if words and not text.startswith(" "):
+                last = words.pop()
+                words.append(Word(last.text + text, last.start_s, last.end_s, last.probability))
+                continue
+            end_s = min(float(part["end"]), audio_s)
+            start_s = min(float(part["start"]), end_s)
+            words.append(Word(text.strip(), start_s, end_s, float(part["probability"])))
+        return tuple(words)
