@@ -6,57 +6,26 @@ and what it is for is decided in `dates.py`.
 
 from __future__ import annotations
 
-import calendar
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
+from agent.booking.calendar_words import (
+    COUNTED,
+    DOUBTFUL_MONTHS,
+    FRIDAY,
+    MONTH_NUMBERS,
+    NAMED_DAYS,
+    NOT_AFTER_ORDINAL,
+    TIME_WORDS,
+    WEEKDAY_NUMBERS,
+)
 from agent.booking.hotel import DateOrder
 from agent.booking.numbers import cardinal_at, ordinal_at
 from agent.booking.tokens import Utterance
 from agent.booking.word_sets import word_set
 
-MONTHS = tuple(name.lower() for name in calendar.month_name[1:])
-WEEKDAYS = tuple(name.lower() for name in calendar.day_name)
-
-_MONTH_NUMBERS = {name: number for number, name in enumerate(MONTHS, 1)}
-_MONTH_NUMBERS |= {name[:3]: number for name, number in _MONTH_NUMBERS.items()}
-_MONTH_NUMBERS |= {"sept": 9, "octobers": 10, "octuber": 10, "febuary": 2}
-_WEEKDAY_NUMBERS = {name: number for number, name in enumerate(WEEKDAYS)}
-_WEEKDAY_NUMBERS |= {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thur": 3, "thurs": 3}
-_WEEKDAY_NUMBERS |= {"fri": 4, "wensday": 2, "thrusday": 3}
-_WEEKDAY_NUMBERS |= {f"{name}s": number for number, name in enumerate(WEEKDAYS)}
-
-# Days with a name, as (month, day).
-NAMED_DAYS = {
-    "new year's eve": (12, 31),
-    "new years eve": (12, 31),
-    "new year's day": (1, 1),
-    "new years day": (1, 1),
-    "new year's": (1, 1),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "boxing day": (12, 26),
-    "saint patrick's day": (3, 17),
-    "st patrick's day": (3, 17),
-    "valentine's day": (2, 14),
-    "valentines day": (2, 14),
-    "halloween": (10, 31),
-}
-_FRIDAY = 4
-# Words that are a month as well as something quite different.
-_DOUBTFUL_MONTHS = frozenset({"may", "march", "mar", "sep", "dec", "jan", "jun", "jul", "apr"})
-_NOT_AFTER_ORDINAL = word_set(
-    "floor room time thought thoughts person guest name names choice half option night one ones "
-    "class of thing things question reason bed please"
-)
-_TIME_WORDS = frozenset({"am", "pm", "a.m", "p.m", "o'clock", "oclock", "in"})
-_COUNTED = word_set(
-    "night nights day days week weeks guest guests people person persons adult adults kid kids "
-    "child children room rooms bed beds of us hours hour minutes minute month months years year "
-    "single double twin suite suites singles doubles twins family"
-)
+_BEFORE_MONTH = word_set("in of early mid late next during around for not said")
 
 
 class Shape(StrEnum):
@@ -247,7 +216,7 @@ class _Reader:
                 if day is not None and day.day is None and day.weekday is not None:
                     exact = self._in_week(weeks, day.weekday)
                     return Mention(index, day.last, weekday=day.weekday, exact=exact)
-            first_day = self._in_week(weeks, _FRIDAY if shape is Shape.WEEKEND else 0)
+            first_day = self._in_week(weeks, FRIDAY if shape is Shape.WEEKEND else 0)
             return Mention(index, last, shape=shape, exact=first_day)
         return None
 
@@ -265,7 +234,7 @@ class _Reader:
         if parts[1] == "-" and not third:
             return None  # "16-20" is a range
         first, second = int(parts[0]), int(parts[2])
-        if parts[1] == "." and (len(parts[2]) > 2 or self.word(last + 1) in _TIME_WORDS):
+        if parts[1] == "." and (len(parts[2]) > 2 or self.word(last + 1) in TIME_WORDS):
             return None
         day, month = (first, second) if self.order is DateOrder.DAY_FIRST else (second, first)
         if month > 12 >= day:  # only the other way round is a date at all
@@ -285,7 +254,7 @@ class _Reader:
                 start += 1
         else:
             which = ""
-        weekday = _WEEKDAY_NUMBERS.get(self.word(start))
+        weekday = WEEKDAY_NUMBERS.get(self.word(start))
         if weekday is None:
             return None
         after = start + (2 if self.word(start + 1) in (",", "on") else 1)
@@ -324,7 +293,7 @@ class _Reader:
 
     def _month_first(self, index: int) -> Mention | None:
         """ "October sixteenth", "October the 16th", "October 16, 2027"."""
-        month = _MONTH_NUMBERS.get(self.word(index))
+        month = MONTH_NUMBERS.get(self.word(index))
         if month is None:
             return None
         after = index + 1
@@ -352,7 +321,7 @@ class _Reader:
         after = last + 1
         while self.word(after) in ("of", ",", ".", "day", "in") and after - last <= 2:
             after += 1
-        month = _MONTH_NUMBERS.get(self.word(after))
+        month = MONTH_NUMBERS.get(self.word(after))
         if month is not None:
             year, last = self._year(after)
             return Mention(start, last, day=day, month=month, year=year)
@@ -364,7 +333,7 @@ class _Reader:
             if not with_article or day > 31 or self._counted(last + 1):
                 return None
             return Mention(start, last, day=day)
-        if self.word(last + 1) in _NOT_AFTER_ORDINAL and self.word(last + 1) != "please":
+        if self.word(last + 1) in NOT_AFTER_ORDINAL:
             return None
         if not with_article and not after_weekday and self._is_not_a_day(start, day):
             return None
@@ -379,13 +348,18 @@ class _Reader:
         return day <= 3 and not digits and before not in ("to", "through", "until", "and", "from")
 
     def _month_alone(self, index: int) -> Mention | None:
-        """ "in October", "sometime in May"."""
-        month = _MONTH_NUMBERS.get(self.word(index))
-        if month is None or len(self.word(index)) < 3:
+        """ "In October", "sometime in May"; the bare word only where a date is expected.
+
+        Months are names as well ("June Carter"), and November is a letter.
+        """
+        month = MONTH_NUMBERS.get(self.word(index))
+        if month is None:
             return None
-        before = self.word(index - 1)
-        doubtful = self.word(index) in _DOUBTFUL_MONTHS
-        if doubtful and before not in ("in", "of", "early", "mid", "late", "next", "during"):
+        announced = self.word(index - 1) in _BEFORE_MONTH
+        if not announced and self.word(index) in DOUBTFUL_MONTHS:
+            return None
+        alone = self.utterance.plain == self.word(index)
+        if not (announced or self.bare_numbers or alone):
             return None
         return Mention(index, index, shape=Shape.MONTH, month=month)
 
@@ -407,7 +381,7 @@ class _Reader:
         word = self.word(index)
         if word == "of":
             return self.word(index + 1) == "us"
-        return word in _COUNTED or word in (_TIME_WORDS - {"in"}) or word == ":"
+        return word in COUNTED or word in (TIME_WORDS - {"in"}) or word == ":"
 
     def _year(self, last: int) -> tuple[int | None, int]:
         """The year after a date's last token: the year, and the last token with it."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from agent.booking.answers import hear_answer, hear_intent
+from agent.booking.answers import hear_answer
 from agent.booking.dates import hear_dates
 from agent.booking.guests import hear_guests
 from agent.booking.heard import Answer, Asked, Found, Hearing, Intent, Problem, ProblemKind
 from agent.booking.hotel import Hotel
-from agent.booking.names import hear_name
+from agent.booking.intents import hear_intent
+from agent.booking.names import find_spelling, hear_name
 from agent.booking.references import hear_reference
 from agent.booking.request import BookingRequest, Field
 from agent.booking.rooms import hear_room_type
@@ -54,7 +55,8 @@ def hear(
         today=today,
         hotel=hotel,
         turn=turn,
-        taken=used,
+        # The November of "N as in November" is no date.
+        taken=used | _tokens_of_spelling(utterance, asked, used),
     )
     used |= dates.used
     found: list[Found] = [dates]
@@ -73,4 +75,14 @@ def hear(
         answer=hear_answer(utterance, changed=changed),
         intent=hear_intent(utterance, changed=changed),
         problems=problems,
+    )
+
+
+def _tokens_of_spelling(
+    utterance: Utterance, asked: Asked, taken: frozenset[int]
+) -> frozenset[int]:
+    return frozenset(
+        index
+        for one in find_spelling(utterance, asked, taken)
+        for index in range(one.first, one.last + 1)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.booking.alphabet import NATO
-from agent.booking.date_mentions import MONTHS
+from agent.booking.calendar_words import MONTHS
 from agent.booking.heard import Asked
 from agent.booking.hotel import Hotel
 from agent.booking.request import Field

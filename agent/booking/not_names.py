@@ -6,7 +6,7 @@ one of these: the small words of the language, and the words of a booking.
 
 from __future__ import annotations
 
-from agent.booking.date_mentions import MONTHS, WEEKDAYS
+from agent.booking.calendar_words import MONTHS, WEEKDAYS
 
 _SMALL_WORDS = """
 a an the this that these those here there and or but so if then than as at by for from in into
@@ -16,21 +16,24 @@ doesn't done don't each every everything few get gets getting give given go goes
 had has have haven't having he he's her here's him his how how's i i'd i'll i'm i've it it'd
 it'll it's its just let let's like made make makes making many may maybe me mean meant might
 mine more most much must my myself need needs neither never no nope nah nor not nothing now oh
-okay ok on once one only other our ours ourselves own perhaps please put quite rather really
-said same say saying says see shall she she's should since some someone something soon sorry
-still such sure take than thank thanks that's them their there's they they're thing think those
-though through time um uh umm uhh er erm hmm hm mm very wait want wants wanted was way we we'd
-we'll we're we've well what what's when when's where where's which while who who's whose why
-will would wouldn't yeah yep yes yet yup you you'd you'll you're you've your yours hello hi hey
-bye goodbye good morning afternoon evening great perfect fine right correct exactly alright
-lovely wonderful wrong actually instead called calling call speaking speak talk name names named
-surname first last middle full spelled spelling spell spells spelt letter letters double triple
-treble dash hyphen space capital looking trying hoping wondering planning thinking coming
-arriving leaving travelling traveling staying asking interested alone both two three four five
-six seven eight nine ten zero happy afraid glad here's back new old nice little lot probably
-certainly definitely absolutely course kind sort able used afraid excuse pardon repeat people
-another else already next yesterday later early late problem matter hold hang moment second
-minute cool excellent awesome ahead everyone everybody everything's
+okay ok once one only other our ours ourselves own perhaps please put quite rather really said
+same say saying says see shall she she's should since some someone something soon sorry still
+such sure take thank thanks that's them their there's they they're thing think though through
+time um uh umm uhh er erm hmm hm mm very wait want wants wanted way we we'd we'll we're we've
+well what what's when when's where where's which while who who's whose why will would wouldn't
+yeah yep yes yet yup you you'd you'll you're you've your yours hello hi hey bye goodbye good
+morning afternoon evening great perfect fine right correct exactly alright lovely wonderful
+wrong actually instead called calling call speaking speak talk name names named surname first
+last middle full spelled spelling spell spells spelt letter letters double triple treble dash
+hyphen space capital looking trying hoping wondering planning thinking coming arriving leaving
+travelling traveling staying asking interested alone both two three four five six seven eight
+nine ten zero happy afraid glad back new old nice little lot probably certainly definitely
+absolutely course kind sort able used excuse pardon repeat people another else already next
+yesterday later early late problem matter hold hang moment second minute cool excellent awesome
+ahead everyone everybody everything's told tell tells heard hear know knew forgot forget
+remember asked ask answer understand understood believe believed guess guessed repeated listen
+listening find found bring brought use using help helped pay paid work works ready different
+better best worse
 """
 _BOOKING_WORDS = """
 hotel room rooms bed beds single twin suite sweet family king queen studio penthouse booking

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
+from rapidfuzz.distance import JaroWinkler
+
 from agent.booking.alphabet import Spelled, spelled_at
-from agent.booking.numbers import cardinal_at
 from agent.booking.tokens import Utterance
 
 _FEWEST_LETTERS = 3  # fewer are initials
 _FEWEST_EXAMPLES = 3  # as many words of a spelling alphabet in a row are no name themselves
+_RESEMBLES = 0.72  # of Jaro and Winkler's likeness, which weighs how words begin
 _NEW_WORD = frozenset({"space", "surname", "last", "new", "second"})
 _SKIPPED = frozenset({",", ".", "-", "–", "and", "then", "um", "uh", "name", "word"})
 
@@ -22,6 +23,16 @@ class SpelledName:
     first: int
     last: int
     words: tuple[str, ...]
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two names are written: 0 to 1."""
+    return JaroWinkler.similarity(one.lower(), other.lower())
+
+
+def resemble(one: str, other: str) -> bool:
+    """Whether one name may be the other, misheard."""
+    return likeness(one, other) >= _RESEMBLES
 
 
 def find_spelled(
@@ -65,68 +76,6 @@ def find_spelled(
     return found
 
 
-def apply_letter_hint(utterance: Utterance, name: str | None) -> tuple[str, int, int] | None:
-    """A name after "with a double N", "with one M" or "with a K": the name, and where it was said.
-
-    The last word of the name that has the letter, or the one that sounds like it, is changed.
-    """
-    if not name:
-        return None
-    words = utterance.words
-    for index, word in enumerate(words):
-        if word not in ("with", "has", "have"):
-            continue
-        place = index + 1
-        number = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "double": 2, "only": 1}.get(
-            words[place] if place < len(words) else ""
-        )
-        if number is None:
-            found = cardinal_at(words, place)
-            if found is None or found[0] not in (1, 2):
-                continue
-            number = found[0]
-        named_number = words[place] != "a" and words[place] != "an"
-        place += 1
-        if place < len(words) and words[place] in ("double", "single", "one"):
-            number, named_number = (2 if words[place] == "double" else 1), True
-            place += 1
-        letter = words[place].removesuffix("'s").removesuffix("s") if place < len(words) else ""
-        if place < len(words) and words[place] in ("s", "double-s"):
-            letter = "s"
-        if len(letter) != 1 or not letter.isalpha():
-            continue
-        changed = _with_letters(name, letter, number) if named_number else None
-        changed = changed or _with_sound(name, letter)
-        if changed is not None and changed != name:
-            return changed, index, place
-    return None
-
-
-def _with_letters(name: str, letter: str, number: int) -> str | None:
-    """The name with the last run of this letter made this long."""
-    runs = list(re.finditer(f"{letter}+", name, re.IGNORECASE))
-    if not runs:
-        return None
-    last = runs[-1]
-    start = last[0][0]
-    return f"{name[: last.start()]}{start}{letter * (number - 1)}{name[last.end() :]}"
-
-
-_SAME_SOUND = {"k": "ck|c", "c": "k", "s": "z", "z": "s", "y": "i", "i": "y", "f": "ph", "v": "w"}
-
-
-def _with_sound(name: str, letter: str) -> str | None:
-    """The name with this letter in place of the one that sounds like it: "Erik, with a K"."""
-    if letter in name.lower() or letter not in _SAME_SOUND:
-        return None
-    matches = list(re.finditer(_SAME_SOUND[letter], name, re.IGNORECASE))
-    if not matches:
-        return None
-    match = matches[-1]
-    new = letter.upper() if match[0][0].isupper() else letter
-    return f"{name[: match.start()]}{new}{name[match.end() :]}"
-
-
 def _letter_at(utterance: Utterance, index: int) -> Spelled | None:
     """One letter, a doubled one, or a word transcribed in capitals, which Whisper spells so."""
     unit = spelled_at(utterance, index)
@@ -156,6 +105,8 @@ def _between_letters(utterance: Utterance, unit: Spelled) -> bool:
 
 def _is_word_break(utterance: Utterance, before: Spelled, unit: Spelled) -> bool:
     """Whether a space between groups joined by hyphens begins a new word: "P-R-I-Y-A R-A-M-A-N"."""
+    if min(len(before.options[0]), len(unit.options[0])) >= _FEWEST_LETTERS:
+        return True  # "PRIYA RAMAN", in capitals
     if unit.first == before.last + 1:
         joined_before = before.first > 0 and utterance.words[before.first - 1] in ("-", "–")
         return joined_before and not utterance.adjoins(unit.first)
