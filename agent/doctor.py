@@ -13,15 +13,23 @@ from dataclasses import dataclass
 import aiohttp
 import httpx
 import openai
-from livekit import api
+from livekit import agents, api
 from rich.console import Console
 
 from agent.booking.hotel import HotelFileError, load_hotel
-from agent.booking.store import open_store
-from agent.session import REALTIME_STT_MODEL, build_llm, build_tts
+from agent.booking.store import StoreError, open_store
+from agent.session import build_llm, build_tts
 from agent.settings import SELFHOSTED_KEY, Provider, Settings
 
 TIMEOUT_S = 20.0
+ONE_TRY = agents.APIConnectOptions(max_retry=0, timeout=TIMEOUT_S)
+
+_UNREACHABLE = (
+    openai.APIConnectionError,
+    agents.APIConnectionError,
+    httpx.TransportError,
+    aiohttp.ClientError,
+)
 
 
 @dataclass(frozen=True)
@@ -44,9 +52,11 @@ def main(settings: Settings) -> int:
     console = Console()
     for finding in findings:
         mark = "[green]ok[/]  " if finding.ok else "[red]bad[/] "
-        console.print(f"{mark} {finding.part:<16} {finding.detail}", highlight=False)
+        console.print(
+            f"{mark} {finding.part:<16} {finding.detail}", highlight=False, soft_wrap=True
+        )
         if not finding.ok:
-            console.print(f"     {'':<16} → {finding.cure}", highlight=False)
+            console.print(f"     {'':<16} → {finding.cure}", highlight=False, soft_wrap=True)
     return 0 if all(finding.ok for finding in findings) else 1
 
 
@@ -89,15 +99,15 @@ async def _run(
 
 def _explain(error: Exception) -> str:
     """The failure in a line; an HTTP body is left out, since it may repeat the key."""
-    if isinstance(error, openai.APIStatusError):
+    if isinstance(error, (openai.APIStatusError, agents.APIStatusError)):
         return f"answered with HTTP status {error.status_code}"
     if isinstance(error, httpx.HTTPStatusError):
         return f"answered with HTTP status {error.response.status_code}"
     if isinstance(error, api.TwirpError):
         return f"refused: {error.code}"
-    if isinstance(error, (openai.APIConnectionError, httpx.TransportError, aiohttp.ClientError)):
+    if isinstance(error, _UNREACHABLE):
         return "cannot be reached"
-    if isinstance(error, HotelFileError):
+    if isinstance(error, (HotelFileError, StoreError, LookupError)):
         return str(error)
     return f"failed with {type(error).__name__}"
 
@@ -131,39 +141,36 @@ async def _stt(settings: Settings) -> str:
         max_retries=0,
     )
     models = [model.id async for model in client.models.list()]
-    wanted = settings.stt_model or REALTIME_STT_MODEL
-    if settings.stt_provider is Provider.SELFHOSTED and wanted not in models:
-        raise LookupError(wanted)
-    return f"{settings.stt_url or 'OpenAI'}, {wanted}"
+    if settings.stt_model and settings.stt_model not in models:
+        raise LookupError(f"it has no model {settings.stt_model}; it has {', '.join(models)}")
+    return f"{settings.stt_url or 'OpenAI'}, {settings.stt_model or 'its default model'}"
 
 
 async def _llm(settings: Settings) -> str:
     if settings.llm_provider is Provider.LIVEKIT:
         return _inference(settings)
-    from livekit.agents import llm
-
-    context = llm.ChatContext.empty()
+    context = agents.llm.ChatContext.empty()
     context.add_message(role="user", content="Say hello.")
     model = build_llm(settings)
-    async with model.chat(chat_ctx=context) as stream:
+    async with model.chat(chat_ctx=context, conn_options=ONE_TRY) as stream:
         async for chunk in stream:
             if chunk.delta is not None and chunk.delta.content:
                 return f"{settings.llm_url or 'OpenAI'}, {model.model}"
-    raise LookupError("no token")
+    raise LookupError("it answered without a word")
 
 
 async def _tts(settings: Settings) -> str:
     if settings.tts_provider is Provider.LIVEKIT:
         return _inference(settings)
     voice = build_tts(settings)
-    async with voice.synthesize("Hello.") as stream:
+    async with voice.synthesize("Hello.", conn_options=ONE_TRY) as stream:
         async for audio in stream:
             if audio.frame.samples_per_channel:
                 return f"{settings.tts_url or 'OpenAI'}, {voice.model}"
-    raise LookupError("no sound")
+    raise LookupError("it answered without a sound")
 
 
 def _inference(settings: Settings) -> str:
     if settings.livekit_inference_api_key is None and ".livekit.cloud" not in settings.livekit_url:
-        raise LookupError("LIVEKIT_INFERENCE_API_KEY")
+        raise LookupError("LIVEKIT_INFERENCE_API_KEY is not set")
     return "LiveKit Inference (credentials are set; not called)"

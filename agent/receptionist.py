@@ -13,7 +13,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from livekit import rtc
-from livekit.agents import Agent, ModelSettings, SpeechCreatedEvent, llm
+from livekit.agents import (
+    Agent,
+    AgentStateChangedEvent,
+    ModelSettings,
+    SpeechCreatedEvent,
+    llm,
+)
 
 from agent import wording
 from agent.booking.heard import Asked
@@ -21,9 +27,9 @@ from agent.booking.hearing import hear
 from agent.booking.hotel import DateOrder, Hotel
 from agent.booking.keywords import keywords
 from agent.booking.request import REQUIRED, BookingRequest, Change
-from agent.booking.store import BookingStore
+from agent.booking.store import BookingStore, StoreError
 from agent.deadline import until_late
-from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, recorded
+from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
 from agent.speech.grounds import Grounds
 from agent.speech.sentences import split
@@ -81,7 +87,8 @@ class Receptionist(Agent):
         self._timeline = timeline
         self._today = today
         self._reply_deadline_s = reply_deadline_s
-        self._standing = Standing(request or BookingRequest())
+        request = request or BookingRequest()
+        self._standing = Standing(request, acknowledged=request)
         self._turns = 0
         self._turn: Turn | None = None
         self._typed = False
@@ -98,6 +105,7 @@ class Receptionist(Agent):
         plan = greet(self._hotel)
         self._standing = replace(self._standing, plan=plan)
         self.session.on("speech_created", self._on_speech_created)
+        self.session.on("agent_state_changed", self._on_agent_state_changed)
         self._publish_booking(())
         self._warm_up = asyncio.create_task(self._fill_prefix())
         await self.session.say(f"{plan.opening} {plan.question}", add_to_chat_ctx=True)
@@ -108,7 +116,7 @@ class Receptionist(Agent):
         """Commit what the turn said, before any reply to it can be heard."""
         text = new_message.text_content or ""
         turn = self._turn
-        if turn is None or turn.committed or turn.text != text:
+        if turn is None or turn.text != text or turn.committed or not self._is_current(turn):
             turn = self._turn = self._work_out(text)
         await self._commit(turn)
 
@@ -122,7 +130,12 @@ class Receptionist(Agent):
         """
         text = _last_words(chat_ctx)
         turn = self._turn
-        if turn is None or turn.answered or turn.text != text:
+        if (
+            turn is None
+            or turn.text != text
+            or turn.answered
+            or not (turn.committed or self._is_current(turn))
+        ):
             turn = self._turn = self._work_out(text)
         turn.answered = True
         if self._typed and not turn.committed:
@@ -152,10 +165,19 @@ class Receptionist(Agent):
                 async for audio in stream:
                     yield audio.frame
 
+    def _is_current(self, turn: Turn) -> bool:
+        """Whether nothing was committed since the turn was foreseen."""
+        before, now = turn.before, self._standing
+        return before.request is now.request and before.plan is now.plan
+
     def _on_speech_created(self, event: SpeechCreatedEvent) -> None:
         # A typed turn is over when it is sent: the framework decides no end of it, and so calls
         # no `on_user_turn_completed`.
         self._typed = event.speech_handle.input_details.modality == "text"
+
+    def _on_agent_state_changed(self, event: AgentStateChangedEvent) -> None:
+        if event.new_state == "speaking":
+            self._standing = replace(self._standing, acknowledged=self._standing.request)
 
     def _work_out(self, text: str) -> Turn:
         before = self._standing
@@ -174,14 +196,28 @@ class Receptionist(Agent):
         self._turns += 1
         before = turn.before
         number = before.request_number
-        if turn.plan.move is Move.RECORD:
-            turn.request = replace(turn.request, confirmed=True)
-            number = await asyncio.to_thread(self._store.finish, self._call_id, turn.request)
-            turn.plan = recorded(turn.request, number)
-        elif turn.request != before.request:
-            await asyncio.to_thread(self._store.save, self._call_id, turn.request)
+        try:
+            if turn.plan.move is Move.RECORD:
+                request = replace(turn.request, confirmed=True)
+                number = await asyncio.to_thread(self._store.finish, self._call_id, request)
+                turn.request, turn.plan = request, recorded(request, number)
+            elif turn.request != before.request:
+                await asyncio.to_thread(self._store.save, self._call_id, turn.request)
+        except StoreError as error:
+            # The request goes on in memory, and the next change saves the whole of it.
+            logger.error("the request was not saved: %s", error)
+            self._timeline.emit(
+                EventType.COMPONENT_ERROR,
+                component="store",
+                message="the request was not saved; see the worker's log",
+                recoverable=True,
+            )
+            if turn.plan.move is Move.RECORD:
+                turn.plan = not_recorded()
         turn.committed = True
-        self._standing = Standing(turn.request, turn.plan, number)
+        self._standing = replace(
+            self._standing, request=turn.request, plan=turn.plan, request_number=number
+        )
         self._settled.set_result(turn.plan)
         self._settled = asyncio.get_running_loop().create_future()
         if turn.request != before.request:
@@ -208,7 +244,7 @@ class Receptionist(Agent):
         words = checked(
             self._model_words(plan, request, chat_ctx),
             self._grounds(plan, request),
-            max_sentences=MAX_SENTENCES - len(ready),
+            max_sentences=MAX_SENTENCES - len(ready) - len(split(plan.closing)),
             on_replaced=self._on_replaced,
             replacement=lambda _: plan.question,
         )
@@ -227,7 +263,9 @@ class Receptionist(Agent):
             self._timeline.emit(
                 EventType.REPLY_REPLACED, reason="no words from the model", text=plan.question
             )
-            yield plan.question
+            yield f"{plan.question} "
+        if plan.closing:
+            yield plan.closing
 
     def _grounds(self, plan: Plan, request: BookingRequest) -> Grounds:
         hotel = self._hotel

@@ -48,9 +48,10 @@ class Plan:
     Attributes:
         move: what it does.
         opening: sentences spoken exactly as they are, before anything else; may be empty.
-        question: the question that ends the reply, ready to be spoken; empty if there is none.
+        question: what follows it, ready to be spoken: mostly a question; may be empty.
         brief: what the model is asked to word in place of `question`, or None if the words are
             settled.
+        closing: spoken exactly as it is, behind the model's words; may be empty.
         asked: what the caller will be answering; it decides how the next turn is heard.
     """
 
@@ -58,6 +59,7 @@ class Plan:
     opening: str
     question: str
     brief: str | None = None
+    closing: str = ""
     asked: Asked = field(default_factory=Asked)
 
 
@@ -68,6 +70,9 @@ class Standing:
     request: BookingRequest
     plan: Plan | None = None  # the reply that the caller is answering
     request_number: str | None = None  # given once the caller confirmed the read-back
+    # The request as it was when the caller last heard a reply: a turn that was cut in two by a
+    # pause has its first half said back together with its second.
+    acknowledged: BookingRequest = field(default_factory=BookingRequest)
 
 
 def greet(hotel: Hotel) -> Plan:
@@ -106,7 +111,7 @@ def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hot
     if heard.problems:
         return Plan(
             move=Move.PROBLEM,
-            opening=acknowledge(before.request, request, heard, hotel),
+            opening=acknowledge(before.acknowledged, request, heard, hotel),
             question=wording.problem(heard.problems[0], hotel),
             asked=Asked(frozenset({heard.problems[0].field}), problems=heard.problems[:1]),
         )
@@ -114,7 +119,7 @@ def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hot
         return Plan(
             move=Move.REPEAT,
             opening=before.plan.opening,
-            question=before.plan.question,
+            question=before.plan.closing or before.plan.question,
             asked=before.plan.asked,
         )
     if heard.intent is Intent.QUESTION and not heard.changes:
@@ -132,7 +137,7 @@ def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hot
                 asked=Asked(frozenset(Field)),
             )
     return _ask_on(
-        Move.ASK, acknowledge(before.request, request, heard, hotel), before, request, hotel
+        Move.ASK, acknowledge(before.acknowledged, request, heard, hotel), before, request, hotel
     )
 
 
@@ -143,6 +148,16 @@ def recorded(request: BookingRequest, number: str) -> Plan:
         move=Move.RECORD,
         opening=f"{thanks} Your request number is {spoken.digits(number)}.",
         question="The front desk will confirm it with you.",
+    )
+
+
+def not_recorded() -> Plan:
+    """The reply when the request could not be written down; the caller's yes tries again."""
+    return Plan(
+        move=Move.READ_BACK,
+        opening="I'm sorry, I can't note your request down just now.",
+        question="Shall I try again?",
+        asked=Asked(frozenset(Field), read_back=True),
     )
 
 
@@ -210,6 +225,7 @@ def _answer(before: Standing, request: BookingRequest, hotel: Hotel) -> Plan:
             "Answer the caller's question in one short sentence, only from the facts above. "
             "If they do not say, answer that the front desk can tell them."
         ),
+        closing=follow_up.question,
         asked=follow_up.asked,
     )
 

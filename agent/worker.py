@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import uuid
 from datetime import date
 from typing import Any
 
-from livekit.agents import AgentServer, AgentSession, JobContext, JobProcess, room_io
+from livekit.agents import AgentServer, AgentSession, JobContext, JobProcess, room_io, tokenize
 
 from agent import notice
 from agent.booking.hotel import Hotel, load_hotel
@@ -72,6 +73,9 @@ def prepare(process: JobProcess) -> None:
     process.userdata["store"] = open_store(settings.database_url)
     process.userdata["session_vad"] = load_vad(SESSION_MIN_SILENCE_S)
     process.userdata["stt_vad"] = load_vad(STT_MIN_SILENCE_S)
+    # Both are loaded on first use otherwise, and would hold up the loop in the middle of a call.
+    importlib.import_module("openai.lib.streaming.chat")
+    tokenize.basic.hyphenate_word("reception")
 
 
 async def answer_call(ctx: JobContext) -> None:

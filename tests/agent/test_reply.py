@@ -35,7 +35,7 @@ def reply(
     number: str | None = None,
     heard: Hearing = Hearing(),  # noqa: B008 - frozen
 ) -> Plan:
-    before = Standing(request, plan or greet(HOTEL), number)
+    before = Standing(request, plan or greet(HOTEL), number, acknowledged=request)
     return decide(before, heard, request.with_changes(heard.changes), HOTEL)
 
 
@@ -77,6 +77,15 @@ def test_a_corrected_date_is_said_back_and_the_old_one_is_not() -> None:
     assert "October eighteenth" in plan.opening
     assert "sixteenth" not in plan.opening + plan.question
     assert plan.asked.fields == {Field.GUEST_NAME}
+
+
+def test_a_turn_that_a_pause_cut_in_two_is_said_back_whole() -> None:
+    halfway = BookingRequest(check_in=date(2027, 10, 16))
+    heard = told(check_out=date(2027, 10, 20))
+    before = Standing(halfway, greet(HOTEL))  # nothing was spoken since the first half
+    plan = decide(before, heard, halfway.with_changes(heard.changes), HOTEL)
+    assert "October sixteenth" in plan.opening
+    assert "October twentieth" in plan.opening
 
 
 def test_a_full_request_is_read_back_whole_before_it_is_recorded() -> None:
@@ -173,7 +182,7 @@ def test_no_reply_is_silent_claims_anything_or_is_over_three_sentences(
         said = recorded(request_, "1042")
     if said.move is Move.REPEAT:
         return
-    words = f"{said.opening} {said.question}"
+    words = f"{said.opening} {said.question} {said.closing}"
     assert words.strip()
     assert not CLAIM.search(words)
     assert len(re.findall(r"[.?!](?=\s|$)", words)) <= MAX_SENTENCES
