@@ -6,18 +6,19 @@ missed one tells a caller something untrue.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
-from agent.speech import leaks
 from agent.speech.claims import false_claim
 from agent.speech.facts import fact_words
 from agent.speech.finding import Finding, Reason
+from agent.speech.form import not_speakable
 from agent.speech.grounds import Grounds
-from agent.speech.names import unknown_name
+from agent.speech.leaks import leaked, repeated
+from agent.speech.names import name_words, unknown_name
 from agent.speech.questions import asked
 from agent.speech.rooms import wrong_room
 from agent.speech.speakable import speakable
+from agent.speech.statements import unknown_fact
 from agent.speech.values import wrong_value
 
 __all__ = ["Finding", "Grounds", "Reason", "check"]
@@ -46,22 +47,26 @@ Fault = tuple[Reason, str] | None
 
 def _form(sentence: str, spoken: str, grounds: Grounds) -> Fault:
     facts = " ".join((*grounds.facts, *grounds.hotel_names))
-    words = leaks.not_speakable(sentence, spoken, facts)
+    words = not_speakable(sentence, spoken, facts)
     return (Reason.NOT_SPEAKABLE, words) if words else None
 
 
 def _leak(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    words = leaks.leaked(spoken, grounds.instructions)
+    words = leaked(spoken, grounds.instructions)
     return (Reason.LEAKED_INSTRUCTIONS, words) if words else None
 
 
 def _repeat(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    words = leaks.repeated(spoken, grounds.said)
+    words = repeated(spoken, grounds.said)
     return (Reason.REPEATS, words) if words else None
 
 
 def _claim(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    words = false_claim(spoken, hotel_has=fact_words(grounds.facts))
+    words = false_claim(
+        spoken,
+        hotel_has=fact_words(grounds.facts),
+        existing=grounds.request.reference is not None,
+    )
     return (Reason.FALSE_CLAIM, words) if words else None
 
 
@@ -70,12 +75,21 @@ def _value(sentence: str, spoken: str, grounds: Grounds) -> Fault:
 
 
 def _name(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    known = fact_words((*grounds.facts, *grounds.hotel_names))
-    if grounds.request.guest_name:
-        known |= fact_words((grounds.request.guest_name,))
-    known |= fact_words(tuple(word for words in grounds.room_types.values() for word in words))
+    names = (grounds.request.guest_name or "", *grounds.hotel_names)
+    known = fact_words(grounds.facts) | _own_words(grounds) | name_words(names)
     words = unknown_name(spoken, known)
     return (Reason.WRONG_NAME, words) if words else None
+
+
+def _statement(sentence: str, spoken: str, grounds: Grounds) -> Fault:
+    words = unknown_fact(spoken, grounds.facts, _own_words(grounds))
+    return (Reason.UNKNOWN_FACT, words) if words else None
+
+
+def _own_words(grounds: Grounds) -> frozenset[str]:
+    """The words of the hotel's names and room types."""
+    rooms = (word for words in grounds.room_types.values() for word in words)
+    return fact_words((*grounds.hotel_names, *grounds.room_types, *rooms))
 
 
 def _room(sentence: str, spoken: str, grounds: Grounds) -> Fault:
@@ -89,7 +103,7 @@ def _question(sentence: str, spoken: str, grounds: Grounds) -> Fault:
     again = asked(spoken) & grounds.known
     if not again:
         return None
-    return Reason.ALREADY_KNOWN, re.sub(r"_", " ", min(again))
+    return Reason.ALREADY_KNOWN, min(again).replace("_", " ")
 
 
 _CHECKS: tuple[Callable[[str, str, Grounds], Fault], ...] = (
@@ -100,5 +114,6 @@ _CHECKS: tuple[Callable[[str, str, Grounds], Fault], ...] = (
     _value,
     _name,
     _room,
+    _statement,
     _question,
 )

@@ -7,67 +7,31 @@ Only what may still become a mark is held back; everything else passes at once.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import AsyncGenerator, AsyncIterable
 from enum import Enum, auto
 
-from agent.speech.words import vocabulary
-
-# What a model thinks or does rather than says. Longer than MAX_SILENT_CHARS, it will not come to
-# an answer in time to be spoken.
-_SILENT_TAGS = vocabulary(
-    "think thinking thought thoughts reasoning reflection analysis scratchpad tool tool_call "
-    "tool_calls tool_response function function_call functioncall style script table"
+from agent.speech.marks import (
+    END_TOKEN,
+    HEADER,
+    LINE_MARK,
+    OTHER_SPEAKS,
+    SILENT_TAGS,
+    TAG,
+    is_decoration,
+    is_direction,
+    is_emoticon,
+    may_be_direction,
+    may_become_emoticon,
+    may_become_line_mark,
 )
-MAX_SILENT_CHARS = 4_000
+
 # In the filter's output: all that came before it was a thought after all, and is void. (ASCII CAN
 # has meant this, "disregard what precedes", since 1963.)
 RETRACT = "\x18"
+# A thought longer than this will not come to an answer in time to be spoken.
+MAX_SILENT_CHARS = 4_000
+_ENDS_SENTENCE = tuple(".!?…")
 _MAX_MARK_CHARS = 80  # a bracket still open after this is no mark
-
-# After one of these the model goes on in another's role.
-_END_TOKEN = re.compile(
-    r"<\|(?:im_end|im_start|endoftext|end_of_text|eot_id|end|user|system|eom_id)\|>|</?s>|<eos>"
-    r"|<end_of_turn>|<start_of_turn>",
-    re.IGNORECASE,
-)
-_HEADER = re.compile(r"<\|(?:im_start|start_header_id)\|>")  # the name of a role follows
-_TAG = re.compile(r"<(?P<close>/?)\s*(?P<name>[A-Za-z][\w-]*)[^<>]*?(?P<empty>/?)>")
-
-# At the start of a line: a heading, a bullet, a number of a list, a quotation, a rule or a role.
-_OWN_ROLE = r"(?:assistant|agent|ai|bot|receptionist|front desk|response|reply|answer)"
-_OTHER_ROLE = r"(?:user|caller|guest|human|customer|system|instructions?)"
-_LINE_MARK = re.compile(
-    rf"(?:#{{1,6}}\s|[-+•‣◦▪–—]\s|\d{{1,2}}[.)]\s|>|[-=_]{{3,}}(?=\n)|[*_]*{_OWN_ROLE}\s?[*_]*:[*_]*)",
-    re.IGNORECASE,
-)
-_OTHER_SPEAKS = re.compile(rf"[*_]*{_OTHER_ROLE}\s?[*_]*:", re.IGNORECASE)
-_ROLE_WORDS = tuple(
-    f"{role}{gap}{mark}"
-    for role in (
-        *vocabulary("assistant agent ai bot receptionist response reply answer"),
-        "front desk",
-        *vocabulary("user caller guest human customer system instruction instructions"),
-    )
-    for gap in ("", " ")
-    for mark in (":", "**:", "*:", "_:", "__:")
-)
-_LIST_OR_RULE = re.compile(r"(?:#{1,6}|[-+•‣◦▪–—]|\d{1,2}[.)]?|[-=_]{2,})$")
-
-# What an actor does, in brackets or between stars.
-_DIRECTION = re.compile(
-    r"(?:(?:softly|warmly|gently|cheerfully|brightly|slowly|briefly|politely|a|an|the|short|slight|"
-    r"long|brief|with|in)\s+)*"
-    r"(?:smil|laugh|chuckl|giggl|paus|sigh|nod|wink|grin|bow|breath|typ|click|beep|silen|wait|think|"
-    r"whisper|cough|clears? (?:\w+ )?throat|clearing (?:\w+ )?throat|hold music|music|check(?:s|ing)\b|"
-    r"look(?:s|ing)\b|flip|listen|writ(?:es|ing)\b|hums?\b|humming|warm(?:ly)?\b|cheer|friendly|"
-    r"softly\b|gently\b|polite|pleasant|enthusias|professional|calm|excite|happil|brightly\b|"
-    r"speak(?:s|ing)\b|note\s+to|note:|aside|ooc|end of|translation)",
-    re.IGNORECASE,
-)
-
-_KEPT_SYMBOLS = frozenset("°")
-_EMOTICONS = frozenset((":)", ":-)", ":D", ":-D", ";)", ";-)", ":(", ":-(", ":P", ":-P"))
 
 
 class _Mode(Enum):
@@ -75,15 +39,6 @@ class _Mode(Enum):
     SILENT = auto()  # in an element, a fence or a table row: nothing of it is speech
     HELD = auto()  # in what may become a mark
     DONE = auto()
-
-
-def _is_decoration(char: str) -> bool:
-    """Emoji and their modifiers, and characters that have no sound at all."""
-    if char in _KEPT_SYMBOLS or char in "\n\t":
-        return False
-    if char in "\ufe0e\ufe0f\u20e3" or "\U0001f3fb" <= char <= "\U0001f3ff":
-        return True
-    return unicodedata.category(char) in ("So", "Cf", "Cc", "Co", "Cs", "Cn")
 
 
 class Cleaner:
@@ -127,7 +82,10 @@ class Cleaner:
             if self._mode is _Mode.HELD:
                 if re.match(r"</?[A-Za-z|]", self._held):
                     break  # cut off within a tag
-                self._give_up()
+                if self._held.endswith("]"):
+                    self._take(" ")  # no "(" follows, so it is no link
+                else:
+                    self._give_up()
             if self._mode is not _Mode.DONE and self._line:
                 self._end_line_start(ended=True)
         self._mode = _Mode.DONE
@@ -185,30 +143,21 @@ class Cleaner:
             self._fall_silent("\n", 1_000)
             return
         self._line += char
-        if self._could_be_line_mark():
+        if may_become_line_mark(self._line):
             return
         self._end_line_start(ended=False)
-
-    def _could_be_line_mark(self) -> bool:
-        line = self._line
-        if line in ("`", "``", "*", "_", "__", "**"):
-            return True
-        lowered = line.lower().lstrip("*_")
-        return bool(_LIST_OR_RULE.match(line)) or any(
-            role.startswith(lowered) and role != lowered for role in _ROLE_WORDS
-        )
 
     def _end_line_start(self, *, ended: bool) -> None:
         line, self._line = self._line, ""
         if line.startswith("```"):
             self._fall_silent("```")
             return
-        if _OTHER_SPEAKS.match(line):
+        if OTHER_SPEAKS.match(line):
             self._mode = _Mode.DONE
             return
         if line.startswith("* "):
             line, again = line[2:], True
-        elif mark := _LINE_MARK.match(line if not ended else line + "\n"):
+        elif mark := LINE_MARK.match(line if not ended else line + "\n"):
             line, again = line[mark.end() :], True
         else:
             again = False
@@ -230,8 +179,12 @@ class Cleaner:
     def _emit(self, text: str) -> None:
         for char in text:
             if char.isspace():
-                self._space = bool(self._last)
-            elif not _is_decoration(char):
+                if self._last in _ENDS_SENTENCE and not self._space:
+                    # At once, since the sentence is only complete with it.
+                    self._out.append(" ")
+                    self._last = " "
+                self._space = self._last not in ("", " ")
+            elif not is_decoration(char):
                 if self._newline:
                     self._out.append("\n")
                 elif self._space and char not in ",.;:!?":
@@ -263,7 +216,7 @@ class Cleaner:
         elif opener == "(":
             if char == ")":
                 self._resolve_aside(held[1:-1], "(", ")")
-            elif char == "\n" or len(held) > _MAX_MARK_CHARS or not _may_be_direction(held[1:]):
+            elif char == "\n" or len(held) > _MAX_MARK_CHARS or not may_be_direction(held[1:]):
                 self._give_up()
         elif opener == "[":
             self._hold_bracket(char)
@@ -296,7 +249,7 @@ class Cleaner:
                     self._emit(held[:-1])
                 self._replay(char)
         else:
-            self._hold_colon(char)
+            self._hold_colon()
 
     def _hold_tag(self, char: str) -> None:
         held = self._held
@@ -308,9 +261,9 @@ class Cleaner:
 
     def _resolve_tag(self, tag: str) -> None:
         self._mode, self._held = _Mode.SPEECH, ""
-        match = _TAG.fullmatch(tag)
+        match = TAG.fullmatch(tag)
         name = match["name"].lower() if match else ""
-        if name in _SILENT_TAGS and match and not match["empty"]:
+        if name in SILENT_TAGS and match and not match["empty"]:
             if match["close"]:
                 # The template opened the thought: all so far was part of it.
                 self._out.append(RETRACT)
@@ -318,9 +271,9 @@ class Cleaner:
                 self._at_line_start = True
             else:
                 self._fall_silent(f"</{name}>")
-        elif _HEADER.fullmatch(tag) and not self._last:
+        elif HEADER.fullmatch(tag) and not self._last:
             self._fall_silent("\n" if "im_start" in tag else "<|end_header_id|>", 60)
-        elif _END_TOKEN.fullmatch(tag) and self._last:
+        elif END_TOKEN.fullmatch(tag) and self._last:
             self._mode = _Mode.DONE
         elif name in ("br", "p", "li", "div"):
             self._start_line()
@@ -346,26 +299,20 @@ class Cleaner:
         body = held.lstrip("*")
         if not body:
             return
-        if char == "*" and len(held) - len(body) == 1 and _is_direction(body[:-1]):
+        if char == "*" and len(held) - len(body) == 1 and is_direction(body[:-1]):
             self._replay("")
             self._space = bool(self._last)
-        elif char in "*\n" or len(held) > _MAX_MARK_CHARS or not _may_be_direction(body):
+        elif char in "*\n" or len(held) > _MAX_MARK_CHARS or not may_be_direction(body):
             self._replay(body)
 
-    def _hold_colon(self, char: str) -> None:
-        held = self._held
-        if held in _EMOTICONS:
+    def _hold_colon(self) -> None:
+        if is_emoticon(self._held):
             self._replay("")
-        elif re.fullmatch(r":[a-z][a-z_]*:", held):
-            self._replay("")  # an emoji by its name
-        elif not (
-            any(face.startswith(held) for face in _EMOTICONS)
-            or (re.fullmatch(r":[a-z][a-z_]*", held) and len(held) < 30)
-        ):
+        elif not may_become_emoticon(self._held):
             self._give_up()
 
     def _resolve_aside(self, text: str, left: str, right: str, rest: str = "") -> None:
-        if _is_direction(text):
+        if is_direction(text):
             self._replay("")
             self._space = bool(self._last)
         else:
@@ -377,16 +324,6 @@ class Cleaner:
             self._emit(right)
         if self._mode is _Mode.SPEECH:
             self._replay(rest)
-
-
-def _is_direction(text: str) -> bool:
-    return len(text) < 60 and bool(_DIRECTION.match(text.strip()))
-
-
-def _may_be_direction(text: str) -> bool:
-    """Whether this beginning of an aside can still become a stage direction."""
-    words = text.strip().split()
-    return len(words) <= 6
 
 
 async def clean(chunks: AsyncIterable[str], *, thinking: bool = False) -> AsyncGenerator[str, None]:

@@ -18,6 +18,7 @@ class Reason(StrEnum):
     WRONG_REFERENCE = "wrong_reference"
     WRONG_NAME = "wrong_name"
     WRONG_ROOM = "wrong_room"  # another room type than the caller's
+    UNKNOWN_FACT = "unknown_fact"  # says of the hotel what none of its facts says
     ALREADY_KNOWN = "already_known"  # asks for what the caller has said
 
 

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agent.speech.grounds import Grounds
+from agent.speech.phrases import plain
 
+# Offering ("a double or a twin?") and telling ("the suite is large") do not settle on a room.
 _SETTLES = re.compile(
-    r"\b(?:your|you'd like|you would like|you want(?:ed)?|you asked|you chose|booking|reservation|request|"
-    r"noted|have you|got|for (?:\w+\s)?(?:guests?|nights?|adults?|people|persons?)|from|check(?:ing)?[ -]in)\b"
+    r"\b(?:your|you(?:'d| would) like|you want(?:ed)?|you asked|you chose|booking|reservation|"
+    r"request|noted|have you|got|check(?:ing)?[ -]in|from|"
+    r"for (?:\w+ )?(?:guests?|nights?|adults?|people|persons?))\b"
 )
 
 
 def wrong_room(spoken: str, grounds: Grounds) -> str | None:
-    """The words for a room type that is not the request's, where the sentence settles on it.
-
-    Offering ("a double or a twin?") and telling ("the suite has a sea view") are not settling.
-    """
-    lowered = spoken.lower().replace("’", "'")
-    named: dict[str, str] = {}  # room type -> the words for it
-    for room_type, synonyms in grounds.room_types.items():
-        for synonym in sorted({room_type, *synonyms}, key=len, reverse=True):
-            if re.search(rf"\b{re.escape(synonym)}\b(?!-?\s?check)", lowered):
-                named[room_type] = synonym
-                break
+    """The words for a room type that is not the request's, where the sentence settles on it."""
+    lowered = plain(spoken)
+    named = {
+        room_type: match.group()
+        for room_type, words in grounds.room_types.items()
+        if (match := _pattern((room_type, *words)).search(lowered))
+    }
     own = grounds.request.room_type
-    if not named or own in named or len(named) > 1 or not _SETTLES.search(lowered):
+    # Several are an offer or a choice, and so is one in a question while none is known.
+    if len(named) != 1 or own in named or not _SETTLES.search(lowered):
         return None
     if own is None and lowered.endswith("?"):
         return None
     return next(iter(named.values()))
+
+
+@lru_cache(maxsize=64)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(words, key=len, reverse=True)
+    # "Let me double-check" is about no room.
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b(?!(?: |-)?check)")

@@ -22,16 +22,17 @@ _END = re.compile(r"[.!?…。！？]+[\"'”’)\]]*")
 _TITLES = vocabulary("mr mrs ms dr prof sr fr vs e.g i.e approx capt lt")
 # The end of a sentence only when the next word begins one.
 _PERHAPS = vocabulary(
-    "a.m p.m am pm no nos st ave rd blvd apt dept ext tel etc inc ltd co jr sr u.s u.k jan feb mar "
-    "apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun hrs min"
+    "a.m p.m am pm no nos st ave rd blvd apt dept ext tel etc inc ltd co jr sr u.s u.k jan feb "
+    "mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun hrs "
+    "min"
 )
 _NAMES_OF_DAYS = frozenset(name.lower() for name in (*MONTHS, *WEEKDAYS))
 _STARTERS = vocabulary(
-    "a all also an and any are as at because before both breakfast but can check could did do does "
-    "each everything for from great have he her here how i if in is it its just let may my no of on "
-    "one or our parking perfect please shall she should so some sure thank thanks that the then "
-    "there these they this those to was we what when where which while who will with would yes you "
-    "your"
+    "a all also an and any are as at because before both breakfast but can check could did do "
+    "does each everything for from great have he her here how i if in is it its just let may my "
+    "no of on one or our parking perfect please shall she should so some sure thank thanks that "
+    "the then there these they this those to was we what when where which while who will with "
+    "would yes you your"
 )
 
 

@@ -1,4 +1,4 @@
-"""Whether the dates, times, amounts, counts and codes of a sentence are the request's or the hotel's."""
+"""Whether the values of a sentence are the request's own or the hotel's: dates, numbers, codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 
 from agent.booking.request import Field
-from agent.speech.facts import clause_at, read_facts, topics
+from agent.speech.facts import clause_at, fact_values, topics
 from agent.speech.finding import Reason
 from agent.speech.grounds import Grounds
 from agent.speech.mentions import (
@@ -16,8 +16,8 @@ from agent.speech.mentions import (
     DateMention,
     Mention,
     TimeMention,
-    mentions,
 )
+from agent.speech.reading import mentions
 from agent.speech.words import vocabulary
 
 _ARRIVES = re.compile(r"\b(?:check(?:ing|s)?[ -]?in|arriv\w*|from|starting|starts|beginning)\b")
@@ -25,13 +25,13 @@ _LEAVES = re.compile(
     r"\b(?:check(?:ing|s)?[ -]?out|leav\w*|depart\w*|until|till|through|thru|to|ending|ends)\b"
 )
 _HARMLESS = vocabulary(
-    "question questions thing things moment moments second seconds more detail details last quick "
-    "step steps way ways option options of other each time"
+    "question questions thing things moment moments second seconds more detail details last "
+    "quick step steps way ways option options of other each time"
 )
+_NUMBERED = re.compile(r"\b(?:room|number|floor|suite|extension)\s$")
 _ABOUT_REFERENCE = re.compile(
     r"\b(?:reference|confirmation|booking (?:number|code)|reservation number)\b"
 )
-_BREAKDOWN = re.compile(r"\b(adult|child|children|kid|toddler|infant|bab(?:y|ies))")
 
 
 def wrong_value(spoken: str, grounds: Grounds) -> tuple[Reason, str] | None:
@@ -52,7 +52,8 @@ def wrong_value(spoken: str, grounds: Grounds) -> tuple[Reason, str] | None:
                 if reason := _wrong_code(mention, spoken, grounds):
                     return reason, mention.words
             case CountMention():
-                if not _count_is_own(mention, found, grounds):
+                numbers_something = _NUMBERED.search(spoken[: mention.start].lower())
+                if numbers_something or not _count_is_own(mention, found, grounds):
                     return Reason.WRONG_NUMBER, mention.words
             case _:
                 return Reason.WRONG_NUMBER, mention.words
@@ -68,12 +69,13 @@ def _is_fact(mention: Mention, spoken: str, grounds: Grounds) -> bool:
         before = spoken[: mention.start].lower().rstrip()
         if re.search(r"\b(?:your|you|you're|for)$", before):
             return False
-    about = topics(clause_at(spoken, mention.start)) or topics(spoken)
-    own = topics(mention.words)
+    about = set(topics(clause_at(spoken, mention.start)) or topics(spoken)) - set(
+        topics(mention.words)
+    )
     return any(
-        (clause.topics & (about - own) or (isinstance(mention, CodeMention) and not about - own))
-        and any(_same(mention, value) for value in clause.mentions)
-        for clause in read_facts(grounds.facts, grounds.day_first)
+        (value.topics & about or (isinstance(mention, CodeMention) and not about))
+        and _same(mention, value.mention)
+        for value in fact_values(grounds.facts, grounds.day_first)
     )
 
 
@@ -122,7 +124,8 @@ def _date_is_own(
     request = grounds.request
     if mention.words.lower() == "today" and not re.search(r"\b(?:check|arriv|stay|leav)", lowered):
         return True
-    if re.search(r"\btoday(?:'s|’s)?\b", lowered) and _fits(mention, grounds.today, grounds.today):
+    of_today = re.search(r"\btoday\b", lowered) and mention.offset is None
+    if of_today and _fits(mention, grounds.today, grounds.today):
         return True
     role = _role(mention, found, lowered)
     if role is Field.CHECK_IN:
@@ -149,7 +152,7 @@ def _fits(mention: DateMention, day: date, today: date) -> bool:
 
 
 def _role(mention: DateMention, found: tuple[Mention, ...], lowered: str) -> Field | None:
-    """Whether the sentence calls this date the check-in or the check-out: the nearest word decides."""
+    """Which of the two dates the sentence calls this one: the nearest word decides."""
     index = found.index(mention)
     start = max((other.end for other in found[:index] if isinstance(other, DateMention)), default=0)
     before = lowered[start : mention.start]
@@ -191,10 +194,9 @@ def _breakdown_is_own(found: tuple[Mention, ...], grounds: Grounds) -> bool:
     ]
     if len(parts) < 2 or sum(part.number for part in parts) != grounds.request.guests:
         return False
-    words = [change.words for change in grounds.request.history if change.field is Field.GUESTS]
-    heard = words[-1].lower() if words else ""
-    stems = [match[1] for part in parts if (match := _BREAKDOWN.search(part.words.lower()))]
-    return bool(stems) and all(stem[:3] in heard for stem in stems)
+    heard = [change.words for change in grounds.request.history if change.field is Field.GUESTS]
+    kinds = (part.words.split()[-1].lower()[:4] for part in parts)  # "chil" for child and children
+    return bool(heard) and all(kind in heard[-1].lower() for kind in kinds)
 
 
 def _wrong_code(mention: CodeMention, spoken: str, grounds: Grounds) -> Reason | None:
