@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import sys
 
+from livekit.agents import cli
+
+from agent import doctor
+from agent.booking.hotel import HotelFileError, load_hotel
+from agent.booking.store import StoreError, open_store
 from agent.settings import BadSettings, Settings
+from agent.worker import create_server
 
 
 def main() -> int:
     try:
         settings = Settings.load()
-    except BadSettings as error:
+        if sys.argv[1:2] == ["doctor"]:
+            return doctor.main(settings)
+        # A job process that cannot be prepared takes no call, and says so only in its own log.
+        load_hotel(settings.hotel, name_override=settings.hotel_name)
+        open_store(settings.database_url).close()
+    except (BadSettings, HotelFileError, StoreError) as error:
         print(error, file=sys.stderr)
         return 2
-    if sys.argv[1:2] == ["doctor"]:
-        from agent import doctor
-
-        return doctor.main(settings)
-
-    from livekit.agents import cli
-
-    from agent.worker import create_server
-
     cli.run_app(create_server(settings))
     return 0
 

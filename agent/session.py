@@ -22,9 +22,7 @@ from agent.settings import SELFHOSTED_KEY, Provider, Settings
 # server answers to this name too.
 REALTIME_STT_MODEL = "gpt-live-transcribe"
 
-# The turn detector refuses a session VAD that ends speech sooner than this (seconds).
-SESSION_MIN_SILENCE_S = 0.25
-# The recogniser's own VAD commits earlier, so that the final is there when the turn is decided.
+# Earlier than the session's VAD, so that the final is there when the turn is decided.
 STT_MIN_SILENCE_S = 0.2
 
 # A restarted server is found again within seconds, for as long as the call lasts.
@@ -38,7 +36,7 @@ MAX_UNRECOVERABLE_ERRORS = 1_000
 LLM_MAX_TOKENS = 90
 
 
-def load_vad(min_silence_s: float = SESSION_MIN_SILENCE_S) -> agents_vad.VAD:
+def load_vad(min_silence_s: float) -> agents_vad.VAD:
     """Silero VAD that ends speech after `min_silence_s` seconds; slow, so done before a call."""
     return silero.VAD.load(min_silence_duration=min_silence_s)
 
@@ -130,7 +128,7 @@ def build_session(
 
     Args:
         settings: the three endpoints.
-        session_vad: ends speech after `SESSION_MIN_SILENCE_S`; loaded beforehand.
+        session_vad: ends speech; loaded beforehand.
         stt_vad: ends a segment after `STT_MIN_SILENCE_S`; loaded beforehand.
         keywords: words that the recogniser should expect.
     """

@@ -71,6 +71,9 @@ class Settings(BaseSettings):
     worker_port: int = 8081
     max_calls: int = Field(default=4, ge=1, description="calls that this worker takes at once")
 
+    vad_min_silence_s: float = Field(
+        default=0.25, gt=0, description="the silence that ends speech; the turn detector needs it"
+    )
     reply_deadline_s: float = Field(
         default=1.2, gt=0, description="how long a caller waits for the language model's words"
     )
@@ -114,7 +117,8 @@ class Settings(BaseSettings):
             problems = []
             for problem in error.errors(include_input=False, include_url=False):
                 name = ".".join(str(part) for part in problem["loc"]).upper()
-                problems.append(f"{name}: {problem['msg']}" if name else problem["msg"])
+                message = problem["msg"].removeprefix("Value error, ")
+                problems.append(f"{name}: {message}" if name else message)
             raise BadSettings(
                 "These settings cannot work:\n  "
                 + "\n  ".join(problems)

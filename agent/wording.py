@@ -14,6 +14,7 @@ from agent.booking.hotel import Hotel
 from agent.booking.request import BookingRequest, Field, Value
 
 FILLER = "Let me see."
+DEAF = "I'm sorry, I can't hear you just now. Please hold the line."
 
 _ASK = {
     (Field.CHECK_IN, Field.CHECK_OUT): "Which dates would you like to stay?",

@@ -9,15 +9,15 @@ import uuid
 from datetime import date
 from typing import Any
 
-from livekit.agents import AgentServer, AgentSession, JobContext, JobProcess, room_io, tokenize
+from livekit.agents import AgentServer, JobContext, JobProcess, room_io, tokenize
 
 from agent import notice
 from agent.booking.hotel import Hotel, load_hotel
 from agent.booking.keywords import keywords
 from agent.booking.store import open_store
+from agent.faults import Apologist
 from agent.receptionist import Receptionist
 from agent.session import (
-    SESSION_MIN_SILENCE_S,
     STT_MIN_SILENCE_S,
     build_session,
     load_vad,
@@ -71,7 +71,7 @@ def prepare(process: JobProcess) -> None:
     process.userdata["settings"] = settings = Settings.load()
     process.userdata["hotel"] = load_hotel(settings.hotel, name_override=settings.hotel_name)
     process.userdata["store"] = open_store(settings.database_url)
-    process.userdata["session_vad"] = load_vad(SESSION_MIN_SILENCE_S)
+    process.userdata["session_vad"] = load_vad(settings.vad_min_silence_s)
     process.userdata["stt_vad"] = load_vad(STT_MIN_SILENCE_S)
     # Both are loaded on first use otherwise, and would hold up the loop in the middle of a call.
     importlib.import_module("openai.lib.streaming.chat")
@@ -131,24 +131,10 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
         await session.start(receptionist)
         return
     caller = await ctx.wait_for_participant()
-    _speak_of_broken_voice(session, ctx)
+    Apologist(session, ctx.room)
     await session.start(
         receptionist,
         room=ctx.room,
         # Only the caller's leaving ends the call, whoever else listens.
         room_options=room_io.RoomOptions(participant_identity=caller.identity),
     )
-
-
-def _speak_of_broken_voice(session: AgentSession[None], ctx: JobContext) -> None:
-    """Play the recorded notice when the speech service is what failed."""
-    playing: set[asyncio.Task[None]] = set()
-
-    def on_error(event: Any) -> None:
-        broken_voice = getattr(event.error, "type", "") == "tts_error"
-        if broken_voice and not event.error.recoverable and not playing:
-            task = asyncio.create_task(notice.play(ctx.room))
-            playing.add(task)
-            task.add_done_callback(playing.discard)
-
-    session.on("error", on_error)
