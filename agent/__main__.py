@@ -6,7 +6,7 @@ import sys
 
 from livekit.agents import cli
 
-from agent import doctor
+from agent import console, doctor
 from agent.booking.hotel import HotelFileError, load_hotel
 from agent.booking.store import StoreError, open_store
 from agent.settings import BadSettings, Settings
@@ -21,7 +21,9 @@ def main() -> int:
         # A job process that cannot be prepared takes no call, and says so only in its own log.
         load_hotel(settings.hotel, name_override=settings.hotel_name)
         open_store(settings.database_url).close()
-    except (BadSettings, HotelFileError, StoreError) as error:
+        if sys.argv[1:2] == ["console"]:
+            console.prepare(sys.argv[2:])
+    except (BadSettings, HotelFileError, StoreError, console.SoundUnavailable) as error:
         print(error, file=sys.stderr)
         return 2
     cli.run_app(create_server(settings))

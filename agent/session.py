@@ -6,6 +6,7 @@ its cloud models in development and for local ones in production, which behave a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from livekit.agents import NOT_GIVEN, AgentSession, APIConnectOptions, inference
@@ -117,26 +118,42 @@ def build_tts(settings: Settings) -> agents_tts.TTS[Any]:
     )
 
 
-def build_session(
-    settings: Settings,
-    *,
-    session_vad: agents_vad.VAD,
-    stt_vad: agents_vad.VAD,
-    keywords: list[str],
-) -> AgentSession[None]:
-    """The session of one call.
+@dataclass(frozen=True)
+class Models:
+    """What hears, words and speaks in one call.
 
-    Args:
-        settings: the three endpoints.
-        session_vad: ends speech; loaded beforehand.
-        stt_vad: ends a segment after `STT_MIN_SILENCE_S`; loaded beforehand.
-        keywords: words that the recogniser should expect.
+    Building the clients takes some tenths of a second (each makes a TLS context), which would hold
+    up the loop of a call; so they are built beforehand.
     """
+
+    stt: agents_stt.STT[Any]
+    llm: agents_llm.LLM[Any]
+    tts: agents_tts.TTS[Any]
+    session_vad: agents_vad.VAD
+
+    @classmethod
+    def load(cls, settings: Settings, keywords: list[str]) -> Models:
+        """Build the clients and load the local models.
+
+        Args:
+            settings: the three endpoints.
+            keywords: words that the recogniser should expect.
+        """
+        return cls(
+            stt=build_stt(settings, load_vad(STT_MIN_SILENCE_S), keywords),
+            llm=build_llm(settings),
+            tts=build_tts(settings),
+            session_vad=load_vad(settings.vad_min_silence_s),
+        )
+
+
+def build_session(models: Models) -> AgentSession[None]:
+    """The session of one call."""
     return AgentSession(
-        stt=build_stt(settings, stt_vad, keywords),
-        vad=session_vad,
-        llm=build_llm(settings),
-        tts=build_tts(settings),
+        stt=models.stt,
+        vad=models.session_vad,
+        llm=models.llm,
+        tts=models.tts,
         turn_handling={
             "turn_detection": inference.TurnDetector(version="v1-mini"),
             "endpointing": {"mode": "fixed", "min_delay": 0.25, "max_delay": 1.2},

@@ -6,22 +6,19 @@ import asyncio
 import importlib
 import logging
 import uuid
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from livekit.agents import AgentServer, JobContext, JobProcess, room_io, tokenize
+from livekit.agents.worker import ServerEnvOption
 
 from agent import notice
 from agent.booking.hotel import Hotel, load_hotel
 from agent.booking.keywords import keywords
-from agent.booking.store import open_store
+from agent.booking.store import BookingStore, open_store
 from agent.faults import Apologist
 from agent.receptionist import Receptionist
-from agent.session import (
-    STT_MIN_SILENCE_S,
-    build_session,
-    load_vad,
-)
+from agent.session import Models, build_session
 from agent.settings import Settings
 from agent.timeline.clock import CallClock
 from agent.timeline.events import EventType
@@ -44,7 +41,8 @@ def create_server(settings: Settings) -> AgentServer:
         api_key=settings.livekit_api_key,
         api_secret=settings.livekit_api_secret.get_secret_value(),
         host=settings.worker_host,
-        port=settings.worker_port,
+        # In development a worker runs beside the stack's own, which has the port already.
+        port=ServerEnvOption(dev_default=0, prod_default=settings.worker_port),
         # The default measure is CPU load: on two cores one call looks like a full worker.
         load_fnc=_CallLoad(settings.max_calls),
         load_threshold=0.99,
@@ -66,16 +64,37 @@ class _CallLoad:
         return len(server.active_jobs) / self._max_calls
 
 
+@dataclass(frozen=True)
+class Parts:
+    """What a call is made of, loaded before there is a call."""
+
+    settings: Settings
+    hotel: Hotel
+    store: BookingStore
+    models: Models
+
+    @classmethod
+    def load(cls) -> Parts:
+        settings = Settings.load()
+        hotel = load_hotel(settings.hotel, name_override=settings.hotel_name)
+        # Both are loaded on first use otherwise, and would hold up the loop in mid-call.
+        importlib.import_module("openai.lib.streaming.chat")
+        tokenize.basic.hyphenate_word("reception")
+        return cls(
+            settings=settings,
+            hotel=hotel,
+            store=open_store(settings.database_url),
+            models=Models.load(settings, keywords(frozenset(), hotel)),
+        )
+
+
 def prepare(process: JobProcess) -> None:
-    """Load what a call needs and what takes time, before there is a call."""
-    process.userdata["settings"] = settings = Settings.load()
-    process.userdata["hotel"] = load_hotel(settings.hotel, name_override=settings.hotel_name)
-    process.userdata["store"] = open_store(settings.database_url)
-    process.userdata["session_vad"] = load_vad(settings.vad_min_silence_s)
-    process.userdata["stt_vad"] = load_vad(STT_MIN_SILENCE_S)
-    # Both are loaded on first use otherwise, and would hold up the loop in the middle of a call.
-    importlib.import_module("openai.lib.streaming.chat")
-    tokenize.basic.hyphenate_word("reception")
+    """Load a job process's parts; what cannot be loaded is told to the caller who comes."""
+    try:
+        process.userdata["parts"] = Parts.load()
+    except Exception as error:
+        logger.exception("a call's parts could not be loaded")
+        process.userdata["parts"] = error
 
 
 async def answer_call(ctx: JobContext) -> None:
@@ -105,27 +124,24 @@ async def answer_call(ctx: JobContext) -> None:
 
 
 async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
-    parts: dict[str, Any] = ctx.proc.userdata
-    settings: Settings = parts["settings"]
-    hotel: Hotel = parts["hotel"]
+    parts = ctx.proc.userdata["parts"]
+    if isinstance(parts, Exception):
+        raise parts
+    assert isinstance(parts, Parts)
     call_id = ctx.job.room.sid or f"console-{uuid.uuid4().hex[:12]}"
     ctx.log_context_fields = {"call_id": call_id}
-    timeline.emit(EventType.CALL_STARTED, call_id=call_id, providers=settings.describe_providers())
-    session = build_session(
-        settings,
-        session_vad=parts["session_vad"],
-        stt_vad=parts["stt_vad"],
-        keywords=keywords(frozenset(), hotel),
-    )
+    providers = parts.settings.describe_providers()
+    timeline.emit(EventType.CALL_STARTED, call_id=call_id, providers=providers)
+    session = build_session(parts.models)
     SessionObserver(timeline).attach(session)
     receptionist = Receptionist(
         call_id=call_id,
-        hotel=hotel,
-        store=parts["store"],
+        hotel=parts.hotel,
+        store=parts.store,
         timeline=timeline,
         today=date.today,
-        reply_deadline_s=settings.reply_deadline_s,
-        request=await asyncio.to_thread(parts["store"].load, call_id),
+        reply_deadline_s=parts.settings.reply_deadline_s,
+        request=await asyncio.to_thread(parts.store.load, call_id),
     )
     if ctx.is_fake_job():
         await session.start(receptionist)
