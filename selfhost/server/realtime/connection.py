@@ -67,21 +67,29 @@ class Connection:
         self._outbox: asyncio.Queue[events.Event] = asyncio.Queue(MAX_UNSENT)
         self._tasks: dict[asyncio.Task[None], DecodeRequest] = {}
         self._decoded = asyncio.Event()
+        self._stalled = asyncio.Event()
+        self._committed_at: dict[str, float] = {}
 
     async def serve(self) -> None:
         """Answer events until the client leaves; its unfinished work goes with it."""
         self._send(events.session("session.created", self._id, self._settings()))
         writer = asyncio.create_task(self._write())
         reader = asyncio.create_task(self._read())
+        stalled = asyncio.create_task(self._stalled.wait())
         try:
-            await asyncio.wait((writer, reader), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((writer, reader, stalled), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            pending = [writer, reader, *self._tasks]
+            pending = [writer, reader, stalled, *self._tasks]
             for task in pending:
                 task.cancel()
             for outcome in await asyncio.gather(*pending, return_exceptions=True):
                 if isinstance(outcome, Exception) and not isinstance(outcome, WebSocketDisconnect):
                     log.error("realtime session ended by a fault", exc_info=outcome)
+            for name, count in self._utterances.speculations.items():
+                self._metrics.speculations.labels(name).inc(count)
+        if self._stalled.is_set():
+            log.warning("realtime session ended: its client left %d events unread", MAX_UNSENT)
+            await self._socket.close(1008, "events are not read")
 
     # -- in --------------------------------------------------------------------------------------
 
@@ -174,7 +182,6 @@ class Connection:
             read_to = self._sound.end if request.end is None else request.end
             return self._sound.read(request.start, read_to)
 
-        started = time.perf_counter()
         try:
             model = await self._catalogue.transcription(self._config.model)
             decoded = await model.transcribe(
@@ -191,8 +198,6 @@ class Connection:
         except Exception:
             log.exception("a %s decode failed", request.kind)
             told = self._utterances.failed(request, "The model failed; the server's log says why.")
-        if request.kind is Kind.FINAL:
-            self._metrics.final_seconds.observe(time.perf_counter() - started)
         self._decoded.set()
         self._send_all(told)
         self._pump()
@@ -203,11 +208,21 @@ class Connection:
         try:
             self._outbox.put_nowait(event)
         except asyncio.QueueFull:
-            raise WebSocketDisconnect(1008, "the client does not read its events") from None
+            self._stalled.set()
 
     def _send_all(self, told: list[events.Event]) -> None:
         for event in told:
+            self._measure(event)
             self._send(event)
+
+    def _measure(self, event: events.Event) -> None:
+        now = time.perf_counter()
+        if event["type"] == events.COMMITTED:
+            self._committed_at[event["item_id"]] = now
+        elif event["type"] in (events.COMPLETED, events.FAILED):
+            self._metrics.final_seconds.observe(now - self._committed_at.pop(event["item_id"]))
+        elif event["type"] == events.DELTA and (waited_s := self._utterances.first_delta_s):
+            self._metrics.first_partial_seconds.observe(waited_s)
 
     async def _write(self) -> None:
         while True:

@@ -16,7 +16,10 @@ from selfhost.server.errors import ApiError
 Event = dict[str, Any]
 
 MAX_APPEND_CHARS = 4 * 1024 * 1024  # about a minute of sound in one event
-_ITEM = "conversation.item.input_audio_transcription"
+COMMITTED = "input_audio_buffer.committed"
+DELTA = "conversation.item.input_audio_transcription.delta"
+COMPLETED = "conversation.item.input_audio_transcription.completed"
+FAILED = "conversation.item.input_audio_transcription.failed"
 
 
 def new_item_id() -> str:
@@ -103,7 +106,7 @@ def speech_stopped(item_id: str, end_ms: int) -> Event:
 
 
 def committed(item_id: str, previous_id: str | None) -> Event:
-    return _event("input_audio_buffer.committed", item_id=item_id, previous_item_id=previous_id)
+    return _event(COMMITTED, item_id=item_id, previous_item_id=previous_id)
 
 
 def cleared() -> Event:
@@ -111,12 +114,12 @@ def cleared() -> Event:
 
 
 def delta(item_id: str, text: str) -> Event:
-    return _event(f"{_ITEM}.delta", item_id=item_id, content_index=0, delta=text)
+    return _event(DELTA, item_id=item_id, content_index=0, delta=text)
 
 
 def completed(item_id: str, transcript: str, seconds: float) -> Event:
     return _event(
-        f"{_ITEM}.completed",
+        COMPLETED,
         item_id=item_id,
         content_index=0,
         transcript=transcript,
@@ -131,7 +134,7 @@ def failed(item_id: str, message: str) -> Event:
         "message": message,
         "param": None,
     }
-    return _event(f"{_ITEM}.failed", item_id=item_id, content_index=0, error=details)
+    return _event(FAILED, item_id=item_id, content_index=0, error=details)
 
 
 def _event(kind: str, **fields: Any) -> Event:

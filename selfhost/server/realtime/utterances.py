@@ -85,6 +85,7 @@ class _Item:
     parts: list[_Part] = field(default_factory=list)
     committed_at: int | None = None
     told: bool = False  # a delta was sent
+    failure: str | None = None
 
     @property
     def open_part(self) -> _Part | None:
@@ -113,6 +114,8 @@ class Utterances:
         self._waiting: list[_Item] = []  # committed, transcript not yet told
         self._busy: DecodeRequest | None = None
         self.speculations = {"used": 0, "outdated": 0}
+        self.first_delta_s: float | None = None
+        """From the onset to the latest delta, in sound; None if it was not its item's first."""
 
     @property
     def position(self) -> int:
@@ -173,16 +176,15 @@ class Utterances:
         return self._settle(item)
 
     def failed(self, request: DecodeRequest, message: str) -> list[Event]:
-        """A decode failed: its item is given up if its transcript depended on it."""
+        """A decode failed: its item ends as failed if the transcript depended on it."""
         if self._busy is request:
             self._busy = None
         found = self._find(request)
         if found is None or request.kind is not Kind.FINAL:
             return []
-        item, _ = found
-        if item in self._waiting:
-            self._waiting.remove(item)
-        return [events.failed(item.id, message)]
+        item, part = found
+        part.text, item.failure = "", message
+        return self._settle(item)
 
     # -- what goes out ---------------------------------------------------------------------------
 
@@ -248,7 +250,8 @@ class Utterances:
             told += self._close(part, min(self._position, part.voice_end + TAIL_MS * MS))
         elif self._position - part.start >= MAX_PART_MS * MS:
             told += self._cut(part)
-        if self._position - self._item.start >= MAX_UTTERANCE_MS * MS and self._item.parts:
+        parts = self._item.parts
+        if parts and self._position - parts[0].start >= MAX_UTTERANCE_MS * MS:
             told += self._commit()
         return told
 
@@ -311,6 +314,9 @@ class Utterances:
                     told += self._tell(item, part, part.stable.finish(part.text))
         while self._waiting and self._waiting[0].is_decoded():
             done = self._waiting.pop(0)
+            if done.failure is not None:
+                told.append(events.failed(done.id, done.failure))
+                continue
             transcript = " ".join(part.text for part in done.parts if part.text)
             seconds = sum(part.voiced_ms for part in done.parts) / 1000
             told.append(events.completed(done.id, transcript, seconds))
@@ -327,6 +333,9 @@ class Utterances:
             return []
         if is_further_part:
             delta = " " + delta
+        self.first_delta_s = (
+            None if item.told else (self._position - item.parts[0].onset) / SAMPLE_RATE_HZ
+        )
         item.told = True
         return [events.delta(item.id, delta)]
 

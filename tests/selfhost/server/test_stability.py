@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from selfhost.server.transcription.stability import StableText
+
+
+def told(hypotheses: list[str]) -> list[str]:
+    """What a client has on its screen after each decode."""
+    stable, shown, screens = StableText(), "", []
+    for hypothesis in hypotheses:
+        stable, delta = stable.advance(hypothesis)
+        shown += delta
+        screens.append(shown)
+    return screens
+
+
+def test_a_word_waits_for_a_second_decode_and_a_following_word() -> None:
+    assert told(["I'd", "I'd like", "I'd like to"]) == ["", "I'd", "I'd like"]
+
+
+def test_words_already_told_never_change() -> None:
+    screens = told(
+        [
+            "Know the",
+            "Know the eight",
+            "No, the 18th",
+            "No, the 18th, not",
+            "Know the 18th, not the",
+            "Know the 18th, not the 16th",
+        ]
+    )
+    for earlier, later in itertools.pairwise(screens):
+        assert later.startswith(earlier)
+
+
+def test_punctuation_is_told_with_the_word_that_follows() -> None:
+    screens = told(["Hello.", "Hello. I", "Hello, I need", "Hello, I need a"])
+    assert screens[-1] == "Hello, I need"
+    assert all(not screen.endswith((",", ".")) for screen in screens)
+
+
+def test_a_hypothesis_that_contradicts_what_was_told_adds_nothing() -> None:
+    stable = StableText(emitted=("October",), previous=("October", "16"))
+    _, delta = stable.advance("Oktober fest is")
+    assert delta == ""
+
+
+@pytest.mark.parametrize(
+    ("final", "rest"),
+    [("I'd like a room.", " a room"), ("I'd like.", ""), ("We'd like a room.", "")],
+)
+def test_the_final_adds_only_what_continues_the_partials(final: str, rest: str) -> None:
+    _, delta = StableText(emitted=("I'd", "like")).finish(final)
+    assert delta == rest
+
+
+def test_an_empty_decode_is_harmless() -> None:
+    stable, delta = StableText(emitted=("Yes",), previous=("Yes", "please")).advance("")
+    assert delta == ""
+    assert stable.text == "Yes"
