@@ -64,6 +64,8 @@ def configuration(host: str, port: int, api_key: str, api_secret: str) -> dict[s
     address = ipaddress.ip_address(host)
     if address.is_loopback:
         rtc["enable_loopback_candidate"] = True
+        # Media over TCP always listens on every interface, and is there for networks that drop UDP.
+        rtc["tcp_port"] = 0
     if not address.is_unspecified:
         rtc["node_ip"] = host
         rtc["ips"] = {"includes": [f"{host}/{address.max_prefixlen}"]}
