@@ -48,15 +48,33 @@ def speakable(text: str, *, day_first: bool = False) -> str:
     Returns:
         The text as words and plain punctuation, on one line; no word of the text is lost.
     """
-    starts_with_number = bool(_NUMBER_FIRST.match(text))
-    for pattern, replacement in _NUMERIC_DATES[day_first]:
-        text = pattern.sub(replacement, text)
-    for pattern, replacement in _RULES:
-        text = pattern.sub(replacement, text)
-    text = text.strip()
-    return text[:1].upper() + text[1:] if starts_with_number else text
+    spoken = _write_out(text, day_first)
+    if _NUMBER_FIRST.match(text):
+        spoken = spoken[:1].upper() + spoken[1:]
+    # Odd punctuation may only show its next joint once the first is mended.
+    for _ in range(_MOST_PASSES):
+        again = _write_out(spoken, day_first)
+        if again == spoken:
+            break
+        spoken = again
+    return spoken
 
 
+def _write_out(text: str, day_first: bool) -> str:
+    text = _apply(_ADDRESSES, text)
+    if _HAS_DIGIT.search(text):
+        text = _apply(_VALUES, _apply(_NUMERIC_DATES[day_first], text))
+    return _apply(_MARKS, text).strip()
+
+
+def _apply(rules: list[Rule], text: str) -> str:
+    for pattern, replacement in rules:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+_MOST_PASSES = 8
+_HAS_DIGIT = re.compile(r"[\d½¼¾]")
 # A sentence that begins with digits would begin with a small letter once they are words.
 _NUMBER_FIRST = re.compile(r"\s*[$€£]?\s?\d")
 
@@ -87,10 +105,14 @@ _NUMERIC_DATES: dict[bool, list[Rule]] = {
     for day_first in (False, True)
 }
 
-_RULES: list[Rule] = [
-    # Addresses first, since their dots and digits mean something else everywhere below.
+# Before all else, since their dots and digits would mean something else to every other rule.
+_ADDRESSES: list[Rule] = [
     (_compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+"), email),
     (_compile(r"\b(?:https?://|www\.)[^\s,;!?]+"), url),
+]
+
+# For text with digits in it; in this order, from the special to the plain number.
+_VALUES: list[Rule] = [
     (
         _compile(
             r"(?<![\w.-])(?:\+\d{1,3}[\s.-]?)?(?:\(\d{2,4}\)\s?|\d{2,4}[\s.-])\d{3,4}[\s.-]\d{3,4}(?![\w-])"
@@ -177,6 +199,9 @@ _RULES: list[Rule] = [
     (_compile(r"\b1/2\b"), "one half"),
     (_compile(r"(?<=\d)/(?=\d)"), " over "),
     (_compile(r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"), apart(number)),
+]
+
+_MARKS: list[Rule] = [
     # Abbreviations and symbols
     (_compile(r"\be\.g\.,?"), "for example,"),
     (_compile(r"\bi\.e\.,?"), "that is,"),
