@@ -8,11 +8,10 @@ import json
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
-from livekit import api, rtc
+from livekit import rtc
 
 from agent.timeline.events import SNAPSHOT_METHOD, TOPIC
 from selfhost.errors import SetupError
@@ -22,9 +21,9 @@ from selfhost.load.microphone import QUEUE_MS, Microphone, Utterance
 from selfhost.load.observed import Observed, Segment
 from selfhost.load.patience import Heard, Move, Patience, answer_onset_s, next_move
 from selfhost.load.recording import Side
+from selfhost.load.rooms import IDENTITY, RoomServer
 from selfhost.load.voice import SAMPLE_RATE
 
-IDENTITY = "caller"
 CONNECT_TIMEOUT_S = 10.0
 SNAPSHOT_TIMEOUT_S = 3.0
 GLANCE_S = 0.02  # how often the caller thinks about speaking
@@ -35,25 +34,6 @@ STATE_ATTRIBUTE = "lk.agent.state"
 
 class CallError(SetupError):
     """There is nobody to call; the text says what to do."""
-
-
-@dataclass(frozen=True)
-class RoomServer:
-    """Where the room is, and the key pair that mints the caller's token."""
-
-    url: str
-    api_key: str
-    api_secret: str
-
-    def token(self, room: str) -> str:
-        """A short-lived token for one room, with a caller's rights and no more."""
-        return (
-            api.AccessToken(self.api_key, self.api_secret)
-            .with_identity(IDENTITY)
-            .with_ttl(timedelta(minutes=10))
-            .with_grants(api.VideoGrants(room_join=True, room=room))
-            .to_jwt()
-        )
 
 
 @dataclass(frozen=True)
@@ -88,13 +68,13 @@ class CallRecord:
 
 
 class Caller:
-    """One call. Use `hold` once."""
+    """One call. Made in a running event loop, for the room belongs to it; use `hold` once."""
 
     def __init__(self, server: RoomServer, room_name: str, patience: Patience) -> None:
         self._server = server
         self._room_name = room_name
         self._patience = patience
-        self._room = rtc.Room()
+        self._room = rtc.Room(loop=asyncio.get_running_loop())
         self._ear = Ear()
         self._agent: rtc.RemoteParticipant | None = None
         self._agent_came = asyncio.Event()

@@ -7,48 +7,30 @@ import json
 import os
 import secrets
 import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 from dotenv import load_dotenv
 from rich.console import Console
 
 from selfhost.errors import SetupError
-from selfhost.load.caller import Caller, Line, RoomServer
+from selfhost.load.caller import Caller, Line
 from selfhost.load.display import show_call, show_table
+from selfhost.load.machine import Machine, MachineWatch
 from selfhost.load.patience import Patience
 from selfhost.load.recording import stereo, write_wav
-from selfhost.load.report import CallReport, MachineWatch, build_report, summarise
-from selfhost.load.script import Script, load_script
+from selfhost.load.report import CallReport, Summary, build_report, summarise
+from selfhost.load.rooms import RoomServer, SettingError, room_server
+from selfhost.load.script import Script, Words, load_script
 from selfhost.load.voice import SAMPLE_RATE, open_voice, render
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_POSSIBLE = 0, 1, 2
-
-
-class SettingError(SetupError):
-    """The environment cannot be used; the text says which variable, and what was expected."""
-
-
-def room_server(environment: dict[str, str]) -> RoomServer:
-    """The room server that the environment names, or the local one with its development keys.
-
-    Raises:
-        SettingError: a server elsewhere without keys.
-    """
-    port = environment.get("LIVEKIT_PORT") or "7880"
-    url = environment.get("LIVEKIT_URL") or f"ws://127.0.0.1:{port}"
-    parts = urlsplit(url)
-    if parts.scheme not in ("ws", "wss", "http", "https") or not parts.hostname:
-        raise SettingError(
-            f"LIVEKIT_URL: expected an address such as ws://127.0.0.1:7880, got {url!r}"
-        )
-    key, secret = environment.get("LIVEKIT_API_KEY"), environment.get("LIVEKIT_API_SECRET")
-    if not (key and secret) and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
-        raise SettingError(f"LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set for {url}")
-    return RoomServer(url, key or "devkey", secret or "secret")
+STOPPED = 130  # as a shell says it of Ctrl-C
 
 
 def speech_endpoint(environment: dict[str, str]) -> tuple[str, str]:
@@ -61,7 +43,8 @@ def speech_endpoint(environment: dict[str, str]) -> tuple[str, str]:
 
 def speak_turns(script: Script, folder: Path, endpoint: tuple[str, str]) -> list[Line]:
     """Every turn of a script as sound, so that nothing is synthesised while the call goes on."""
-    voice = open_voice(script.voice, *endpoint)
+    has_words = any(isinstance(part, Words) for turn in script.turns for part in turn.parts)
+    voice = open_voice(script.voice, *endpoint) if has_words else None
     return [
         Line(render(turn.parts, voice, script.speed, folder), turn.over_agent_ms)
         for turn in script.turns
@@ -70,16 +53,17 @@ def speak_turns(script: Script, folder: Path, endpoint: tuple[str, str]) -> list
 
 async def play(
     script: Script,
-    lines: list[Line],
+    lines: Sequence[Line],
     server: RoomServer,
     room: str,
     patience: Patience,
     wav: Path | None,
+    on_turn: Callable[[int], None],
 ) -> CallReport:
-    """Hold one call and report on it."""
+    """Hold one call, record it to `wav` if there is one, and report on it."""
     started_at = datetime.now().astimezone()
     watch = MachineWatch()
-    record = await Caller(server, room, patience).hold(lines)
+    record = await Caller(server, room, patience).hold(lines, on_turn)
     machine = watch.stop()
     sound = stereo(record.caller, record.agent)
     if wav is not None:
@@ -113,60 +97,68 @@ def call(
     """
     load_dotenv()
     environment = dict(os.environ)
-    console = Console(highlight=False)
+    console, progress = Console(highlight=False), Console(stderr=True, highlight=False)
     reports: list[CallReport] = []
+    watch = MachineWatch()
     try:
         if room and len(files) > 1:
             raise SettingError("--room: expected with one call file only; leave it out for several")
         server, endpoint = room_server(environment), speech_endpoint(environment)
+        # All files are read and all turns are spoken before the first call is made.
         scripts = [load_script(path) for path in files]
         spoken = [
             speak_turns(script, path.parent, endpoint)
             for script, path in zip(scripts, files, strict=True)
         ]
+        watch = MachineWatch()
         for script, lines in zip(scripts, spoken, strict=True):
+
+            def show_progress(turn: int, script: Script = script) -> None:
+                if progress.is_terminal:
+                    progress.print(f"{script.name}: turn {turn + 1} of {len(script.turns)}")
+
             room_name = room or f"call-{script.name}-{secrets.token_hex(3)}"
+            file = _numbered(wav, script, several=len(files) > 1)
+            patience = Patience(answer_s=timeout)
             report = asyncio.run(
-                play(
-                    script,
-                    lines,
-                    server,
-                    room_name,
-                    Patience(answer_s=timeout),
-                    _numbered(wav, script, several=len(files) > 1),
-                )
+                play(script, lines, server, room_name, patience, file, show_progress)
             )
             show_call(console, report)
             reports.append(report)
     except SetupError as error:
         print(f"selfhost call: {error}", file=sys.stderr)
         raise typer.Exit(NOT_POSSIBLE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(STOPPED) from None
     finally:
+        summary = summarise([turn for report in reports for turn in report.turns])
+        machine = watch.stop()
         if json_file and reports:
-            _write_json(json_file, reports)
-    if len(reports) > 1:
-        show_table(console, reports, summarise([turn for r in reports for turn in r.turns]))
+            _write_json(json_file, reports, summary, machine)
+        if len(reports) > 1:
+            show_table(console, reports, summary, machine)
     failed = any(report.failures for report in reports)
     raise typer.Exit(NOT_AS_EXPECTED if failed else AS_EXPECTED)
 
 
-def _write_json(path: Path, reports: list[CallReport]) -> None:
+def _write_json(
+    path: Path, reports: Sequence[CallReport], summary: Summary, machine: Machine
+) -> None:
     """One call is written as it is; several under `calls`, with the figures over all of them."""
-    from dataclasses import asdict
-
-    data: dict[str, Any]
-    if len(reports) == 1:
-        data = reports[0].to_dict()
-    else:
-        turns = [turn for report in reports for turn in report.turns]
-        calls = [report.to_dict() for report in reports]
-        data = {"calls": calls, "summary": asdict(summarise(turns))}
+    data: dict[str, Any] = reports[0].to_dict()
+    if len(reports) > 1:
+        data = {
+            "calls": [report.to_dict() for report in reports],
+            "summary": {**asdict(summary), "machine": asdict(machine)},
+        }
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> int | None:
     """The command line; exits with the status that `call` describes."""
+    # The room server's well-known development secret is short; it is used on loopback only.
+    warnings.filterwarnings("ignore", message="The HMAC key is")
     typer.run(call)
     return None
 

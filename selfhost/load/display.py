@@ -8,22 +8,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from selfhost.load.report import CallReport, Figure, Machine, Summary
+from selfhost.load.machine import Machine
+from selfhost.load.report import CallReport, Figure, Summary
 
 UNKNOWN = "–"
 
 
-def _ms(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.0f}"
 
 
 def _distribution(figure: Figure) -> str:
-    return f"p50 {_ms(figure.p50)}  p95 {_ms(figure.p95)}  n {figure.n}"
+    return f"p50 {_number(figure.p50)}  p95 {_number(figure.p95)}  n {figure.n}"
 
 
 def _machine(machine: Machine) -> str:
     return (
-        f"{machine.cores} cores, {machine.cpu_percent:.0f} % busy, load "
+        f"{machine.cores} cores, {_number(machine.cpu_percent)} % busy, load "
         f"{machine.loadavg_1min_start} → {machine.loadavg_1min_end}"
     )
 
@@ -43,13 +44,13 @@ def show_call(console: Console, report: CallReport) -> None:
         for label, text in rows:
             console.print(Text.assemble((f"{label:<10}", "bold"), text))
         facts = [
-            f"gap {_ms(turn.gap_ms)} ms",
-            f"first partial {_ms(turn.first_partial_ms)} ms",
-            f"final {_ms(turn.final_ms)} ms",
+            f"gap {_number(turn.gap_ms)} ms",
+            f"first partial {_number(turn.first_partial_ms)} ms",
+            f"final {_number(turn.final_ms)} ms",
         ]
         facts += ["the agent cut in"] if turn.cut_in else []
         facts += ["interrupted the agent"] if turn.interrupted else []
-        facts += [f"it fell silent after {_ms(turn.stop_ms)} ms"] if turn.stop_ms else []
+        facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
         console.print(Text(" " * 10 + ", ".join(facts), style="dim"))
     console.print()
     for field in dict.fromkeys([*report.expected, *(report.booking or {})]):
@@ -73,7 +74,9 @@ def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
     console.print(Text(f"machine            {_machine(machine)}"))
 
 
-def show_table(console: Console, reports: Sequence[CallReport], summary: Summary) -> None:
+def show_table(
+    console: Console, reports: Sequence[CallReport], summary: Summary, machine: Machine
+) -> None:
     """Several calls: a line each, and the figures over all their turns."""
     table = Table(title=f"{len(reports)} calls")
     for column in ("call", "result"):
@@ -86,17 +89,16 @@ def show_table(console: Console, reports: Sequence[CallReport], summary: Summary
     def row(name: str, result: str, summary: Summary, cpu: str) -> list[str]:
         counts = [str(count) for count in (summary.turns, summary.cut_ins, summary.missed)]
         figures = (summary.gap_ms, summary.first_partial_ms, summary.final_ms)
-        return [name, result, *counts, *(f"{_ms(f.p50)} (n {f.n})" for f in figures), cpu]
+        return [name, result, *counts, *(f"{_number(f.p50)} (n {f.n})" for f in figures), cpu]
 
     for report in reports:
         result = f"{len(report.failures)} failed" if report.failures else "as expected"
-        cpu = f"{report.machine.cpu_percent:.0f}"
+        cpu = _number(report.machine.cpu_percent)
         table.add_row(*row(report.name, result, report.summary, cpu))
     table.add_section()
     failed = sum(bool(report.failures) for report in reports)
     result = f"{failed} of {len(reports)} failed" if failed else "as expected"
-    table.add_row(*row("all", result, summary, ""))
+    table.add_row(*row("all", result, summary, _number(machine.cpu_percent)))
     console.print()
     console.print(table)
-    for label, figure in (("gap", summary.gap_ms), ("final", summary.final_ms)):
-        console.print(Text(f"{label}, ms, all turns: {_distribution(figure)}"))
+    _show_summary(console, summary, machine)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-import psutil
 
 from selfhost.load.caller import CallRecord
 from selfhost.load.ears import Samples, audible_spans
@@ -21,6 +19,7 @@ from selfhost.load.expectation import (
     check_never,
     resolve,
 )
+from selfhost.load.machine import Machine
 from selfhost.load.measure import measure, measure_recording
 from selfhost.load.script import Script
 from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
@@ -35,16 +34,6 @@ class Figure:
     p50: float | None
     p95: float | None
     n: int
-
-
-@dataclass(frozen=True)
-class Machine:
-    """How busy the machine was, over everything that ran on it."""
-
-    cores: int
-    loadavg_1min_start: float
-    loadavg_1min_end: float
-    cpu_percent: float  # mean over the call; 100 is all cores busy
 
 
 @dataclass(frozen=True)
@@ -100,22 +89,6 @@ class CallReport:
         data["started_at"] = self.started_at.isoformat(timespec="milliseconds")
         data["summary"]["machine"] = data.pop("machine")
         return data
-
-
-class MachineWatch:
-    """How busy the machine is between `start` and `stop`."""
-
-    def __init__(self) -> None:
-        self._loadavg_start = os.getloadavg()[0]
-        psutil.cpu_percent()  # the first call begins the interval
-
-    def stop(self) -> Machine:
-        return Machine(
-            cores=os.cpu_count() or 1,
-            loadavg_1min_start=round(self._loadavg_start, 2),
-            loadavg_1min_end=round(os.getloadavg()[0], 2),
-            cpu_percent=psutil.cpu_percent(),
-        )
 
 
 def figure(values: Iterable[float | None]) -> Figure:

@@ -142,15 +142,19 @@ def trimmed_and_levelled(speech: Speech) -> Speech:
     return (kept * min(gain, PEAK / peak)).astype(np.float32)
 
 
-def render(parts: Iterable[Part], voice: Voice, speed: float, folder: Path) -> NDArray[np.int16]:
+def render(
+    parts: Iterable[Part], voice: Voice | None, speed: float, folder: Path
+) -> NDArray[np.int16]:
     """A turn's parts as one stretch of mono 16-bit samples at 24 kHz.
 
-    Audio files are played as they are; `folder` is where their paths start.
+    Audio files are played as they are; `folder` is where their paths start. Without words in
+    `parts`, no voice is needed.
     """
     sounds: list[Speech] = []
     for part in parts:
         match part:
             case Words(text=text):
+                assert voice is not None
                 sounds.append(trimmed_and_levelled(voice.speak(text, speed)))
             case Pause(pause_ms=pause_ms):
                 sounds.append(np.zeros(SAMPLE_RATE * pause_ms // 1000, dtype=np.float32))

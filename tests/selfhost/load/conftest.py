@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from selfhost import room_server
-from selfhost.load.caller import RoomServer
+from selfhost.load.rooms import RoomServer
 
 API_KEY, API_SECRET = "devkey", "a-secret-of-the-test-suite-with-enough-length"
 

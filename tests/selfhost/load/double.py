@@ -18,8 +18,9 @@ import numpy as np
 from livekit import api, rtc
 
 from agent.timeline.events import SNAPSHOT_METHOD, TOPIC, Event, EventType
-from selfhost.load.caller import IDENTITY, STATE_ATTRIBUTE, RoomServer
+from selfhost.load.caller import STATE_ATTRIBUTE
 from selfhost.load.ears import FRAME_S, Ear, levels_dbfs
+from selfhost.load.rooms import IDENTITY, RoomServer
 
 RATE = 24_000
 FRAME = RATE // 100

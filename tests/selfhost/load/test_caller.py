@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from livekit import rtc
 
-from selfhost.load.caller import Caller, CallError, CallRecord, Line, RoomServer
+from selfhost.load.caller import Caller, CallError, CallRecord, Line
 from selfhost.load.ears import Samples, audible_spans, levels_dbfs
 from selfhost.load.measure import measure, measure_recording
 from selfhost.load.patience import Patience
 from selfhost.load.recording import read_wav, stereo, write_wav
+from selfhost.load.rooms import RoomServer
 from selfhost.load.words import GREETING, last_booking, words_by_turn
 from tests.selfhost.load.double import RATE, AgentDouble, Reply, tone
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from selfhost.load.caller import RoomServer
-from selfhost.load.command import SettingError, room_server, speech_endpoint
+from selfhost.load.command import speech_endpoint
 from selfhost.load.ears import audible_spans
 from selfhost.load.recording import read_wav, write_wav
+from selfhost.load.rooms import RoomServer, SettingError, room_server
 from tests.selfhost.load.double import RATE, AgentDouble, Reply, tone
 
 ROOT = Path(__file__).parents[3]

@@ -14,10 +14,11 @@ from agent.timeline.events import Event, EventType
 from selfhost.load.caller import CallRecord
 from selfhost.load.display import show_call, show_table
 from selfhost.load.ears import audible_spans
+from selfhost.load.machine import Machine
 from selfhost.load.microphone import Utterance
 from selfhost.load.observed import Observed
 from selfhost.load.recording import Side, stereo
-from selfhost.load.report import CallReport, Figure, Machine, build_report, figure, summarise
+from selfhost.load.report import CallReport, Figure, build_report, figure, summarise
 from selfhost.load.script import Script
 from tests.selfhost.load.double import FRAME, RATE, tone
 
@@ -162,7 +163,7 @@ def test_a_person_sees_words_figures_booking_and_failures() -> None:
     out = io.StringIO()
     console = Console(file=out, width=140, highlight=False)
     show_call(console, report)
-    show_table(console, [report, report], summarise([*report.turns, *report.turns]))
+    show_table(console, [report, report], summarise([*report.turns, *report.turns]), MACHINE)
     shown = out.getvalue()
     for expected in (
         "Good evening.",
