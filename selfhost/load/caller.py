@@ -177,13 +177,7 @@ class Caller:
         """Wait for the moment to speak; returns whether the agent answered."""
         while not self._hung_up:
             self._raise_if_broken()
-            heard = Heard(
-                spans=self._ear.spans,
-                audible=self._ear.audible,
-                state=self._record.observed.state,
-                reply_pending=self._record.observed.reply_pending,
-            )
-            now_s = self._clock()
+            heard, now_s = self._heard(), self._clock()
             if over_agent_ms is not None:
                 onset_s = answer_onset_s(heard, since_s, self._patience)
                 if onset_s is not None and now_s >= onset_s + over_agent_ms / 1000:
@@ -194,7 +188,15 @@ class Caller:
                 case Move.GIVE_UP:
                     return False
             await asyncio.sleep(GLANCE_S)
-        return answer_onset_s(heard, since_s, self._patience) is not None
+        return answer_onset_s(self._heard(), since_s, self._patience) is not None
+
+    def _heard(self) -> Heard:
+        return Heard(
+            spans=self._ear.spans,
+            audible=self._ear.audible,
+            state=self._record.observed.state,
+            reply_pending=self._record.observed.reply_pending,
+        )
 
     def _raise_if_broken(self) -> None:
         for task in self._tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from pathlib import Path
@@ -154,6 +155,22 @@ async def test_turns_without_an_answer_are_missed_and_end_the_call(
     assert len(record.utterances) == 3
     assert record.unspoken is not None
     assert "not answered" in record.unspoken
+
+
+async def test_an_agent_that_leaves_ends_the_call(rooms: RoomServer, room: str) -> None:
+    async with AgentDouble(rooms, room, [Reply(0.3, 0.3, "")] * 3) as agent:
+        leaving: list[asyncio.Task[None]] = []
+
+        def leave_at_the_second_turn(turn: int) -> None:
+            if turn == 1:
+                leaving.append(asyncio.create_task(agent.leave()))
+
+        patience = Patience(answer_s=1.0, quiet_s=0.4)
+        lines = [Line(tone(0.3))] * 3
+        record = await Caller(rooms, room, patience).hold(lines, leave_at_the_second_turn)
+    assert record.unspoken == "the agent left the room"
+    assert record.missed == {1}
+    assert len(record.utterances) == 2
 
 
 async def test_an_agent_without_a_timeline_can_be_called(rooms: RoomServer, room: str) -> None:
