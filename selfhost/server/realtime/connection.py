@@ -191,6 +191,8 @@ class Connection:
                 priority=PRIORITIES[request.kind],
                 kind=request.kind.value,
                 voiced_ms=lambda: request.voiced_ms,
+                draft=request.kind is Kind.PARTIAL,
+                prefix=request.prefix,
             )
             told = self._utterances.decoded(request, decoded.text, read_to)
         except ApiError as problem:

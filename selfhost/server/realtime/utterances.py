@@ -32,8 +32,9 @@ MIN_VOICED_MS = 64  # two windows: one is a click
 LEAD_MS = 300  # sound before the detected onset that belongs to the first word
 TAIL_MS = 300  # sound after the voice that is decoded with it
 
-FIRST_PARTIAL_MS = 320  # of sound since the onset
-PARTIAL_STEP_MS = 240  # of new sound since the last partial
+FIRST_PARTIAL_MS = 256  # of sound since the onset
+FIRST_STEP_MS = 128  # of new sound since the last partial, until words were told
+PARTIAL_STEP_MS = 256  # and then
 SPECULATE_AFTER_QUIET_MS = 96
 PART_PAUSE_MS = 1_000
 MAX_PART_MS = 24_000
@@ -378,11 +379,11 @@ class Utterances:
         part = self._item.open_part
         if self._busy is not None or part is None or not self._speaking or self._waiting:
             return None
-        since, needed_ms = (
-            (part.onset, FIRST_PARTIAL_MS)
-            if part.partial_end is None
-            else (part.partial_end, PARTIAL_STEP_MS)
-        )
+        if part.partial_end is None:
+            since, needed_ms = part.onset, FIRST_PARTIAL_MS
+        else:
+            since = part.partial_end
+            needed_ms = PARTIAL_STEP_MS if part.stable.emitted else FIRST_STEP_MS
         if self._position - since < needed_ms * MS:
             return None
         part.partial_end = self._position

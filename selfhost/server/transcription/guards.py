@@ -15,6 +15,8 @@ MIN_AVG_LOGPROB = -1.0
 HOPELESS_AVG_LOGPROB = -1.7
 MAX_COMPRESSION_RATIO = 2.4
 MIN_CHARS_TO_COMPRESS = 40  # short texts compress badly whatever they say
+REPEATED_WORDS_PER_S = 4.5  # somebody who says a thing twice does not hurry
+MAX_WORDS_PER_S = 6.0  # of voice, pauses left out
 MIN_VOICED_MS = 96  # three windows of the voice detector; less is a click
 
 # Never said to a hotel, and common in subtitles: withheld wherever they are the whole text.
@@ -84,31 +86,36 @@ def reason_to_withhold(
     doubtful = avg_logprob < DOUBTFUL_AVG_LOGPROB or voiced_ms < DOUBTFUL_VOICED_MS
     if words in OFTEN_INVENTED and doubtful:
         return "invented phrase"
-    if len(text) >= MIN_CHARS_TO_COMPRESS and compression_ratio(text) > MAX_COMPRESSION_RATIO:
+    # Callers repeat themselves, but not faster than people speak: a decoding loop does.
+    too_fast = len(words.split()) > MAX_WORDS_PER_S * voiced_ms / 1000
+    repeats = len(text) >= MIN_CHARS_TO_COMPRESS and compression_ratio(text) > MAX_COMPRESSION_RATIO
+    if repeats and too_fast:
         return "repetition"
     if len(keywords) > 1 and words == plain(" ".join(keywords)):
         return "echoed keywords"
     return None
 
 
-def collapse_repeats(text: str, *, audio_s: float, max_words_per_s: float = 5.0) -> str:
+def collapse_repeats(text: str, *, voiced_ms: float) -> str:
     """`text` without the repeats of a decoding loop.
 
-    A phrase said twice stays while its words fit into the audio's length: callers do say "no, no".
-    Three or more of the same phrase of two words, or four of one word, are always one.
+    A phrase said twice stays while there was time to say it: callers do say "no, no". The same
+    phrase three times, or the same word four times, is always one. Digits and letters stay:
+    references and telephone numbers do repeat them.
 
     Args:
-        audio_s: how long the speech was.
+        voiced_ms: for how long a voice was heard.
     """
     words = text.split()
     keys = [plain(word) for word in words]
+    too_fast = len(words) > max(1.0, REPEATED_WORDS_PER_S * voiced_ms / 1000)
     kept: list[str] = []
     index = 0
     while index < len(words):
         length, times = _longest_repeat(keys, index)
+        spelt = all(len(key) == 1 or key.isdigit() for key in keys[index : index + length])
         too_many = times >= (4 if length == 1 else 3)
-        too_fast = times > 1 and len(words) > max(1.0, audio_s * max_words_per_s)
-        if too_many or too_fast:
+        if times > 1 and (too_many or too_fast) and not spelt:
             kept.extend(words[index : index + length])
             index += length * times
         else:

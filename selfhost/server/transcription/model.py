@@ -27,6 +27,8 @@ class TranscriptionModel:
         priority: Priority,
         kind: str,
         voiced_ms: Callable[[], float],
+        draft: bool = False,
+        prefix: str = "",
         word_times: bool = False,
     ) -> Decoded:
         """Decode what `read` returns when the turn of this work comes.
@@ -41,13 +43,15 @@ class TranscriptionModel:
         """
 
         def work() -> Decoded:
-            return self.whisper.decode(read(), hints, word_times=word_times)
+            return self.whisper.decode(
+                read(), hints, draft=draft, prefix=prefix, word_times=word_times
+            )
 
         decoded = await self.worker.run(work, owner=owner, priority=priority, kind=kind)
         return self._judged(decoded, voiced_ms(), hints.keywords)
 
     def _judged(self, decoded: Decoded, voiced_ms: float, keywords: Sequence[str]) -> Decoded:
-        text = collapse_repeats(decoded.text, audio_s=decoded.audio_s)
+        text = collapse_repeats(decoded.text, voiced_ms=voiced_ms)
         reason = reason_to_withhold(
             text,
             avg_logprob=decoded.avg_logprob,

@@ -2,7 +2,8 @@
 
 Deltas cannot be taken back, so a word is passed on only when two decodes in a row agree on it and
 on every word before it, and something follows it: the last word of a decode is the one that more
-sound changes ("sixteen" becomes "sixteenth", "for" becomes "forty").
+sound changes ("sixteen" becomes "sixteenth", "for" becomes "forty"). A last word that three decodes
+in a row end with is taken as said.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ class StableText:
 
     emitted: tuple[str, ...] = ()
     previous: tuple[str, ...] = ()
+    times_same: int = 0  # how often in a row the decode was the same as the one before
 
     @property
     def text(self) -> str:
@@ -37,22 +39,26 @@ class StableText:
         """
         words = tuple(hypothesis.split())
         agreed = _common_prefix(self.previous, words)
-        settled = min(agreed, len(words) - 1)
+        is_same = agreed == len(words) == len(self.previous)
+        times_same = self.times_same + 1 if is_same else 0
+        settled = agreed if times_same >= 2 else min(agreed, len(words) - 1)
         if settled <= len(self.emitted) or not self._continues(words):
-            return StableText(self.emitted, words), ""
-        return self._emit(words, settled)
+            return StableText(self.emitted, words, times_same), ""
+        return self._emit(words, settled, times_same)
 
     def finish(self, final: str) -> tuple[StableText, str]:
         """Take the final text: what is left of it, if it continues what was passed on."""
         words = tuple(final.split())
         if len(words) <= len(self.emitted) or not self._continues(words):
             return StableText(self.emitted, words), ""
-        return self._emit(words, len(words))
+        return self._emit(words, len(words), 0)
 
     def _continues(self, words: tuple[str, ...]) -> bool:
         return _common_prefix(self.emitted, words) == len(self.emitted)
 
-    def _emit(self, words: tuple[str, ...], settled: int) -> tuple[StableText, str]:
+    def _emit(
+        self, words: tuple[str, ...], settled: int, times_same: int
+    ) -> tuple[StableText, str]:
         # Words passed on keep the spelling they were passed on with.
         fresh = words[len(self.emitted) : settled]
         done = (*self.emitted, *(word.rstrip(_TRAILING) or word for word in fresh))
@@ -61,7 +67,7 @@ class StableText:
             mark = _ending(words[len(self.emitted) - 1])
             before = f"{mark} "
         inner = [*fresh[:-1], fresh[-1].rstrip(_TRAILING) or fresh[-1]]
-        return StableText(done, words), before + " ".join(inner)
+        return StableText(done, words, times_same), before + " ".join(inner)
 
 
 def _ending(word: str) -> str:

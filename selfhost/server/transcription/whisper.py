@@ -25,14 +25,16 @@ SAMPLE_RATE_HZ = 16_000
 MAX_WINDOW_S = 30.0
 FRAME_SAMPLES = 160  # the spectrogram's step
 
-# A shorter window makes Whisper say short phrases twice.
+# A shorter window makes Whisper say short phrases twice; a partial transcript can bear that, since
+# only words that two decodes agree on are shown.
 MIN_WINDOW_S = 7.0
+MIN_DRAFT_WINDOW_S = 4.0
 TRAILING_SILENCE_S = 1.5
 
 # Speech has at most about 5 words, or 8 tokens, a second; a decode that runs on beyond is a loop,
 # and cutting it here is what keeps it from delaying the others.
-TOKENS_PER_S = 10
-SPARE_TOKENS = 12
+TOKENS_PER_S = 8
+SPARE_TOKENS = 8
 MAX_PROMPT_TOKENS = 160
 
 
@@ -99,28 +101,43 @@ class Whisper:
         return self._languages
 
     def decode(
-        self, audio: Audio, hints: Hints, *, word_times: bool = False, beam_size: int = 1
+        self,
+        audio: Audio,
+        hints: Hints,
+        *,
+        draft: bool = False,
+        prefix: str = "",
+        word_times: bool = False,
     ) -> Decoded:
-        """The words in `audio`, which is at most 30 s long."""
+        """The words in `audio`, which is at most 30 s long.
+
+        Args:
+            draft: for a partial transcript: faster, and less sure.
+            prefix: how the text begins, as is known already; it is not decoded again.
+            word_times: say when each word was spoken.
+        """
         audio_s = len(audio) / SAMPLE_RATE_HZ
-        window_s = min(MAX_WINDOW_S, max(MIN_WINDOW_S, audio_s + TRAILING_SILENCE_S))
+        min_window_s = MIN_DRAFT_WINDOW_S if draft else MIN_WINDOW_S
+        window_s = min(MAX_WINDOW_S, max(min_window_s, audio_s + TRAILING_SILENCE_S))
         encoded = self._encode(audio, window_s)
         language = hints.language or self._detect_language(encoded)
         tokenizer = self._tokenizer(language)
-        prompt = self._prompt(tokenizer, hints)
+        known = tokenizer.encode(" " + prefix) if prefix else []
+        prompt = [*self._prompt(tokenizer, hints), *known]
         # CTranslate2 counts the prompt into max_length.
         room = int(audio_s * TOKENS_PER_S) + SPARE_TOKENS
         result = self._model.model.generate(
             encoded,
             [prompt],
-            beam_size=beam_size,
-            max_length=min(len(prompt) + room, self._model.max_length),
+            beam_size=1,
+            max_length=min(len(prompt) - len(known) + room, self._model.max_length),
             return_scores=True,
             return_no_speech_prob=True,
-            suppress_blank=True,
+            # Where words are known, the rest may be empty.
+            suppress_blank=not known,
             suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
         )[0]
-        tokens = result.sequences_ids[0]
+        tokens = [*known, *result.sequences_ids[0]]
         text = tokenizer.decode(tokens).strip()
         return Decoded(
             text=text,

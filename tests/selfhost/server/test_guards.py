@@ -55,19 +55,27 @@ def test_keywords_that_come_back_as_they_went_in_are_an_echo() -> None:
 
 def test_a_loop_becomes_one_phrase() -> None:
     loop = "I'd like to book. " * 8
-    assert collapse_repeats(loop, audio_s=1.0) == "I'd like to book."
-    assert collapse_repeats("Friday " * 8, audio_s=6.0) == "Friday"
+    assert collapse_repeats(loop, voiced_ms=1000) == "I'd like to book."
+    assert collapse_repeats("Friday " * 8, voiced_ms=6000) == "Friday"
 
 
 @pytest.mark.parametrize(
-    "text", ["No, no.", "K 7 7 4.", "Bye bye.", "very very nice", "two two two"]
+    "text", ["No, no.", "7 7 7 7 4 4 4 4.", "Bye bye.", "very very nice", "two two two"]
 )
 def test_repeats_that_fit_into_the_time_stay(text: str) -> None:
-    assert collapse_repeats(text, audio_s=2.0) == text
+    assert collapse_repeats(text, voiced_ms=1200) == text
 
 
 def test_a_repeat_that_nobody_could_say_so_fast_goes() -> None:
-    assert collapse_repeats("Yes, please. Yes, please.", audio_s=0.5) == "Yes, please."
+    assert collapse_repeats("Yes, please. Yes, please.", voiced_ms=500) == "Yes, please."
+    assert collapse_repeats("Yes. Yes.", voiced_ms=420) == "Yes."
+
+
+def test_repeating_oneself_at_the_pace_of_speech_is_no_loop() -> None:
+    text = "This is message one, good evening, a twin room. " * 3
+    pace = {"avg_logprob": -0.1, "no_speech_prob": 0.05}
+    assert reason_to_withhold(text, voiced_ms=10_000, **pace) is None
+    assert reason_to_withhold(text * 4, voiced_ms=10_000, **pace) == "repetition"
 
 
 def test_plain_compares_by_words() -> None:

@@ -21,6 +21,10 @@ def test_a_word_waits_for_a_second_decode_and_a_following_word() -> None:
     assert told(["I'd", "I'd like", "I'd like to"]) == ["", "I'd", "I'd like"]
 
 
+def test_a_last_word_that_stays_is_told() -> None:
+    assert told(["Hello.", "Hello", "Hello?"]) == ["", "", "Hello"]
+
+
 def test_words_already_told_never_change() -> None:
     screens = told(
         [
