@@ -1,0 +1,198 @@
+"""The running stack that integration tests share: the real parts, on ports of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+START_TIMEOUT_S = 240.0
+STOP_TIMEOUT_S = 40.0
+ROOM_SERVER_PORTS = 3  # signalling, and media over TCP and UDP at the next two
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where the parts of a running stack are, and how to look into them.
+
+    `environment` is what a command needs to talk to this stack: pass it to a child process.
+    """
+
+    livekit_url: str
+    api_key: str
+    api_secret: str
+    model_server_url: str
+    generation_url: str
+    worker_url: str
+    page_url: str
+    state_dir: Path
+    environment: dict[str, str]
+    supervisor_pid: int
+
+    def status(self) -> dict[str, Any]:
+        """What `status --json` prints."""
+        said = subprocess.run(
+            [sys.executable, "-m", "selfhost", "status", "--json"],
+            cwd=PROJECT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+        return dict(json.loads(said))
+
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """The parts of `status`, by name."""
+        return {part["name"]: part for part in self.status()["parts"]}
+
+    def part(self, name: str) -> dict[str, Any]:
+        return self.parts()[name]
+
+    def kill(self, name: str) -> int:
+        """Kill one part the hard way; the supervisor starts it again. Returns the killed pid."""
+        pid = int(self.part(name)["pid"])
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def wait_ready(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Wait until every part is ready.
+
+        Raises:
+            AssertionError: a part was given up, or the time is over; holds the parts' logs.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            parts = self.parts().values()
+            if parts and all(part["state"] == "ready" for part in parts):
+                return
+            if any(part["state"] == "failed" for part in parts) or time.monotonic() > deadline:
+                raise AssertionError(f"the stack is not ready\n{logs(self.state_dir)}")
+            time.sleep(0.3)
+
+    def wait_restarted(self, name: str, killed_pid: int, timeout_s: float = 90.0) -> None:
+        """Wait until a part that was killed is ready again, as another process."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            part = self.part(name)
+            if part["state"] == "ready" and part["pid"] not in (None, killed_pid):
+                return
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{name} is not back: {part}\n{logs(self.state_dir)}")
+            time.sleep(0.3)
+
+    def log(self, name: str) -> str:
+        return (self.state_dir / "logs" / f"{name}.log").read_text(errors="replace")
+
+
+@contextmanager
+def running_stack(folder: Path) -> Iterator[Stack]:
+    """Start the whole stack, wait until all of it is ready, and end it afterwards.
+
+    Args:
+        folder: an empty one; holds its state, its logs and the bookings.
+    """
+    state_dir = folder / "state"
+    room_port = consecutive_free_ports(ROOM_SERVER_PORTS)
+    model_server, generation, worker, page = free_ports(4)
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("LIVEKIT_")},
+        "HOTEL_VOICE_STATE": str(state_dir),
+        "LIVEKIT_PORT": str(room_port),
+        "MODEL_SERVER_PORT": str(model_server),
+        "GENERATION_PORT": str(generation),
+        "WORKER_PORT": str(worker),
+        "PAGE_PORT": str(page),
+        "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "selfhost", "up", "--json", "--no-browser"],
+        cwd=PROJECT,
+        env=environment,
+        stdout=(folder / "up.jsonl").open("wb"),
+        stderr=(folder / "up.err").open("wb"),
+        # Ctrl-C ends pytest, which ends the stack; it must not end both at once.
+        start_new_session=True,
+    )
+    stack = Stack(
+        livekit_url=f"ws://127.0.0.1:{room_port}",
+        api_key="devkey",
+        api_secret="secret",
+        model_server_url=f"http://127.0.0.1:{model_server}/v1",
+        generation_url=f"http://127.0.0.1:{generation}/v1",
+        worker_url=f"http://127.0.0.1:{worker}/",
+        page_url=f"http://127.0.0.1:{page}",
+        state_dir=state_dir,
+        environment=environment,
+        supervisor_pid=process.pid,
+    )
+    try:
+        _wait_started(process, stack, folder)
+        yield stack
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()  # its sentinel ends the rest
+            process.wait()
+
+
+def _wait_started(process: subprocess.Popen[bytes], stack: Stack, folder: Path) -> None:
+    state_file = stack.state_dir / "stack.json"
+    while process.poll() is None and not state_file.exists():
+        time.sleep(0.1)
+    if process.poll() is not None:
+        raise AssertionError(f"the stack did not start:\n{(folder / 'up.err').read_text()}")
+    stack.wait_ready()
+
+
+def logs(state_dir: Path, last_lines: int = 40) -> str:
+    """The end of each part's log."""
+    texts = []
+    for log in sorted((state_dir / "logs").glob("*.log")):
+        lines = log.read_text(errors="replace").splitlines()[-last_lines:]
+        texts.append(f"--- {log.name}\n" + "\n".join(lines))
+    return "\n".join(texts)
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nothing listens on, all different."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def consecutive_free_ports(count: int) -> int:
+    """The first of `count` neighbouring ports, free for TCP and UDP."""
+    while True:
+        (first,) = free_ports(1)
+        if first + count < 65536 and all(
+            _is_free(first + offset, kind)
+            for offset in range(count)
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)
+        ):
+            return first
+
+
+def _is_free(port: int, kind: socket.SocketKind) -> bool:
+    with socket.socket(socket.AF_INET, kind) as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
