@@ -46,6 +46,7 @@ class Part:
         needs: the parts that must be ready before this one is started.
         ready_url: answers 200 once the part is ready.
         ready_log: text that its log must hold besides, where the address alone says too little.
+        ready_log_after: the part whose restart makes that text due once more.
         memory_bytes: roughly what it takes, measured; for the check before a start.
         models: the catalogue names of the models that it loads.
         start_timeout_s: after this long without being ready, it is taken for hung.
@@ -60,6 +61,7 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
     ready_log: str | None = None
+    ready_log_after: str | None = None
     models: tuple[str, ...] = ()
     start_timeout_s: float = 120.0
     stop_grace_s: float = 5.0
@@ -143,6 +145,7 @@ def build(
             ready_url=f"http://127.0.0.1:{settings.worker_port}/",
             # Its health address answers before the room server has accepted it.
             ready_log="registered worker",
+            ready_log_after=ROOM_SERVER if settings.runs_room_server else None,
             ports=(Port(settings.worker_port, "WORKER_PORT"),),
             memory_bytes=1_000 * MB,
             # Time for a caller to hear the end of a sentence; then the stack is going down.

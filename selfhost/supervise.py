@@ -134,6 +134,7 @@ class Supervisor:
         while True:
             await self._wait_for_needs(running)
             why = await self._run_once(running, client)
+            self._expect_again(part.name)
             await asyncio.to_thread(descendants.kill_all, self._stack, part.name)
             running.process = None
             running.memory_bytes = None
@@ -148,6 +149,13 @@ class Supervisor:
             running.restarts += 1
             self._set(running, PartState.STARTING, f"{why}; starting it again in {delay_s:g} s")
             await asyncio.sleep(delay_s)
+
+    def _expect_again(self, ended: str) -> None:
+        """A part has ended: those that had signed on with it must do so again to be ready."""
+        for running in self._running.values():
+            if running.part.ready_log_after == ended and running.state is PartState.READY:
+                running.log_offset = running.log.stat().st_size
+                self._set(running, PartState.STARTING, f"waits for {ended}")
 
     async def _wait_for_needs(self, running: _Running) -> None:
         for need in running.part.needs:
@@ -217,12 +225,13 @@ class Supervisor:
         """Show it when a part is alive but answers no more. It is not killed: it may be at work."""
         unanswered = 0
         while True:
-            await asyncio.sleep(LIVENESS_EVERY_S)
-            if await _answers(client, running.part.ready_url):
+            is_ready = running.state is PartState.READY
+            await asyncio.sleep(LIVENESS_EVERY_S if is_ready else PROBE_EVERY_S)
+            if await _answers(client, running.part.ready_url) and _said(running):
                 unanswered = 0
                 if running.state is not PartState.READY:
                     self._set(running, PartState.READY, "")
-            else:
+            elif running.state is PartState.READY:
                 unanswered += 1
                 if unanswered == UNANSWERED_PROBES:
                     quiet_s = UNANSWERED_PROBES * LIVENESS_EVERY_S
