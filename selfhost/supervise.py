@@ -224,9 +224,13 @@ class Supervisor:
     async def _watch_liveness(self, running: _Running, client: httpx.AsyncClient) -> None:
         """Show it when a part is alive but answers no more. It is not killed: it may be at work."""
         unanswered = 0
+        asked_at = time.monotonic()
         while True:
-            is_ready = running.state is PartState.READY
-            await asyncio.sleep(LIVENESS_EVERY_S if is_ready else PROBE_EVERY_S)
+            await asyncio.sleep(PROBE_EVERY_S)
+            is_due = time.monotonic() - asked_at >= LIVENESS_EVERY_S
+            if running.state is PartState.READY and not is_due:
+                continue
+            asked_at = time.monotonic()
             if await _answers(client, running.part.ready_url) and _said(running):
                 unanswered = 0
                 if running.state is not PartState.READY:
