@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -32,17 +33,17 @@ def _machine(machine: Machine) -> str:
 def show_call(console: Console, report: CallReport) -> None:
     """One call: each turn, the booking, the figures and what was not as expected."""
     console.rule(f"{report.name}  (room {report.room}, {report.duration_s:.0f} s)")
+    talk = Table.grid(padding=(0, 2))
     if report.greeting:
-        console.print(Text.assemble(("agent     ", "bold cyan"), report.greeting))
+        talk.add_row(Text("agent", style="bold"), Text(report.greeting))
     for number, turn in enumerate(report.turns, start=1):
-        console.print()
-        rows = [
+        talk.add_row()
+        for label, text in (
             (f"{number}. said", turn.said),
             ("   heard", turn.heard or UNKNOWN),
             ("   agent", "no answer" if turn.missed else turn.answered or UNKNOWN),
-        ]
-        for label, text in rows:
-            console.print(Text.assemble((f"{label:<10}", "bold"), text))
+        ):
+            talk.add_row(Text(label, style="bold"), Text(text))
         facts = [
             f"gap {_number(turn.gap_ms)} ms",
             f"first partial {_number(turn.first_partial_ms)} ms",
@@ -51,7 +52,8 @@ def show_call(console: Console, report: CallReport) -> None:
         facts += ["the agent cut in"] if turn.cut_in else []
         facts += ["interrupted the agent"] if turn.interrupted else []
         facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
-        console.print(Text(" " * 10 + ", ".join(facts), style="dim"))
+        talk.add_row("", Text(", ".join(facts), style="dim"))
+    console.print(talk)
     console.print()
     for field in dict.fromkeys([*report.expected, *(report.booking or {})]):
         got = (report.booking or {}).get(field)
@@ -77,19 +79,17 @@ def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
 def show_table(
     console: Console, reports: Sequence[CallReport], summary: Summary, machine: Machine
 ) -> None:
-    """Several calls: a line each, and the figures over all their turns."""
-    table = Table(title=f"{len(reports)} calls")
+    """Several calls: a line each with medians in ms, and the figures over all their turns."""
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     for column in ("call", "result"):
         table.add_column(column, no_wrap=True)
-    for column in ("turns", "cut in", "missed"):
-        table.add_column(column, justify="right")
-    for column in ("gap p50, ms", "first partial p50, ms", "final p50, ms", "CPU, %"):
+    for column in ("turns", "cut in", "missed", "gap", "partial", "final", "CPU %"):
         table.add_column(column, justify="right")
 
     def row(name: str, result: str, summary: Summary, cpu: str) -> list[str]:
         counts = [str(count) for count in (summary.turns, summary.cut_ins, summary.missed)]
         figures = (summary.gap_ms, summary.first_partial_ms, summary.final_ms)
-        return [name, result, *counts, *(f"{_number(f.p50)} (n {f.n})" for f in figures), cpu]
+        return [name, result, *counts, *(_number(f.p50) for f in figures), cpu]
 
     for report in reports:
         result = f"{len(report.failures)} failed" if report.failures else "as expected"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +22,7 @@ from selfhost.load.expectation import (
 )
 from selfhost.load.machine import Machine
 from selfhost.load.measure import measure, measure_recording
+from selfhost.load.observed import Stamped
 from selfhost.load.script import Script
 from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
 
@@ -82,12 +84,21 @@ class CallReport:
     warnings: list[str]
     summary: Summary
     machine: Machine
+    timeline: list[Stamped]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report in JSON types; the machine's load stands beside the figures it belongs to."""
-        data = asdict(self)
+        """The report in JSON types; the machine's load stands beside the figures it belongs to.
+
+        Each event of the timeline has `received_s` besides its own fields: when the caller got it,
+        in seconds of the call, null if it had to be asked for.
+        """
+        data = asdict(replace(self, timeline=[]))
         data["started_at"] = self.started_at.isoformat(timespec="milliseconds")
         data["summary"]["machine"] = data.pop("machine")
+        data["timeline"] = [
+            {"received_s": stamped.at_s, **json.loads(stamped.event.to_json())}
+            for stamped in self.timeline
+        ]
         return data
 
 
@@ -240,4 +251,5 @@ def build_report(
         warnings=warnings,
         summary=summarise(turns),
         machine=machine,
+        timeline=record.observed.timeline,
     )

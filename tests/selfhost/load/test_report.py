@@ -89,6 +89,14 @@ def test_a_turn_has_its_words_and_its_figures() -> None:
     assert (report.failures, report.warnings) == ([], [])
 
 
+def test_the_json_holds_the_timeline_and_when_each_event_was_received() -> None:
+    timeline = call({"turns": TURNS}, *EVENTS).to_dict()["timeline"]
+    assert [(one["received_s"], one["type"]) for one in timeline] == [
+        (at_s, kind.value) for at_s, kind, _ in EVENTS
+    ]
+    assert timeline[3]["text"] == "Two guests."
+
+
 def test_what_was_not_measured_is_null_in_the_json() -> None:
     report = call({"turns": TURNS})
     data = json.loads(json.dumps(report.to_dict()))
@@ -96,6 +104,7 @@ def test_what_was_not_measured_is_null_in_the_json() -> None:
     assert data["turns"][0]["final_ms"] is None
     assert data["turns"][0]["interrupted"] is None
     assert data["booking"] is None
+    assert data["timeline"] == []
     assert data["summary"]["final_ms"] == {"p50": None, "p95": None, "n": 0}
     assert data["summary"]["machine"]["cores"] == 2
 
