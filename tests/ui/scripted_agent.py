@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 from livekit import api, rtc
 
-from agent.timeline.events import TOPIC, Event, EventType
+from agent.booking.request import REQUIRED, Field
+from agent.timeline.events import SNAPSHOT_METHOD, TOPIC, Event, EventType
 from agent.timeline.publisher import snapshot
+from tests.ui.services import RoomServer
 
 SAMPLE_RATE_HZ = 24_000
 FRAME_S = 0.02
@@ -28,42 +30,77 @@ class ScriptedAgent:
     def __init__(self, room: rtc.Room) -> None:
         self.room = room
         self.events: list[Event] = []
+        self.snapshots_asked = 0
+        self.chat: list[str] = []
+        self._reading: set[asyncio.Task[None]] = set()
         self._source = rtc.AudioSource(SAMPLE_RATE_HZ, 1, queue_size_ms=200)
 
     @classmethod
     async def join(
         cls,
-        url: str,
+        rooms: RoomServer,
         room_name: str,
         *,
         identity: str = "agent-1",
         kind: str = "agent",
-        key: str = "devkey",
-        secret: str = "secret",
-        with_snapshot: bool = True,
+        listening: bool = True,
     ) -> ScriptedAgent:
-        """Join `room_name`; `kind="standard"` makes it a mere participant that plays the agent."""
+        """Join a room.
+
+        Args:
+            rooms: the room server.
+            room_name: the room.
+            identity: the participant's.
+            kind: "agent", or "standard" for a mere participant that plays the agent.
+            listening: whether it answers requests for a snapshot from the start.
+        """
         grants = api.VideoGrants(
             room_join=True, room=room_name, agent=kind == "agent", can_update_own_metadata=True
         )
         token = (
-            api.AccessToken(key, secret)
+            api.AccessToken(rooms.key, rooms.secret)
             .with_identity(identity)
             .with_kind("agent" if kind == "agent" else "standard")
             .with_grants(grants)
         )
         room = rtc.Room()
         agent = cls(room)
-        await room.connect(url, token.to_jwt())
-        if with_snapshot:
-            room.local_participant.register_rpc_method("timeline.snapshot", agent._on_snapshot)
+        room.register_text_stream_handler("lk.chat", agent._on_chat)
+        await room.connect(rooms.url, token.to_jwt())
+        if listening:
+            agent.answer_snapshots()
         if kind == "agent":
             track = rtc.LocalAudioTrack.create_audio_track("voice", agent._source)
             await room.local_participant.publish_track(track)
         return agent
 
+    def answer_snapshots(self) -> None:
+        self.room.local_participant.register_rpc_method(SNAPSHOT_METHOD, self._on_snapshot)
+
     async def _on_snapshot(self, request: rtc.RpcInvocationData) -> str:
+        self.snapshots_asked += 1
         return snapshot(self.events, request.payload)
+
+    def _on_chat(self, reader: rtc.TextStreamReader, _identity: str) -> None:
+        async def read() -> None:
+            self.chat.append(await reader.read_all())
+
+        task = asyncio.create_task(read())
+        self._reading.add(task)
+        task.add_done_callback(self._reading.discard)
+
+    async def caller(self) -> rtc.RemoteParticipant:
+        """The caller, once its microphone is there."""
+        await self.until(
+            lambda: any(one.track_publications for one in self.room.remote_participants.values())
+        )
+        return next(iter(self.room.remote_participants.values()))
+
+    async def until(self, holds: Callable[[], bool], timeout_s: float = 10) -> None:
+        """Wait for something to hold that the room tells of."""
+        async with asyncio.timeout(timeout_s):
+            while not holds():  # noqa: ASYNC110 - the room's state has no one event to wait for
+                await asyncio.sleep(0.05)
 
     async def emit(
         self, kind: EventType, turn: int, *, publish: bool = True, **fields: Any
@@ -99,6 +136,21 @@ class ScriptedAgent:
             silence_to_final_ms=None,
         )
 
+    async def book(
+        self, turn: int, *changes: tuple[str, Any, Any], **values: str | int | None
+    ) -> None:
+        """The booking request as it now stands, and each (field, old, new) that led there."""
+        await self.emit(
+            EventType.BOOKING_UPDATED,
+            turn,
+            booking={**{field.value: None for field in Field}, **values},
+            missing=[field for field in REQUIRED if values.get(field) is None],
+            changes=[
+                {"field": field, "old": old, "new": new, "words": "as said"}
+                for field, old, new in changes
+            ],
+        )
+
     async def say(
         self,
         turn: int,
@@ -116,13 +168,7 @@ class ScriptedAgent:
             EventType.AGENT_SPEAKING, turn, final_to_speech_ms=final_to_speech_ms, gap_ms=gap_ms
         )
         tone = asyncio.create_task(self.tone(max(0.1, pace_s * len(text.split()))))
-        writer = await self.room.local_participant.stream_text(
-            topic="lk.transcription",
-            attributes={
-                "lk.segment_id": f"SG_{len(self.events)}",
-                "lk.transcription_final": "false",
-            },
-        )
+        writer = await self.begin_words()
         for word in text.split():
             await writer.write(f"{word} ")
             await asyncio.sleep(pace_s)
@@ -130,6 +176,16 @@ class ScriptedAgent:
         await tone
         await self.emit(EventType.AGENT_STOPPED, turn, text=text, interrupted=interrupted)
         await self.state("listening")
+
+    async def begin_words(self) -> rtc.TextStreamWriter:
+        """A stream of the agent's words, as LiveKit's transcription sends them."""
+        return await self.room.local_participant.stream_text(
+            topic="lk.transcription",
+            attributes={
+                "lk.segment_id": f"SG_{len(self.events)}",
+                "lk.transcription_final": "false",
+            },
+        )
 
     async def tone(self, duration_s: float, frequency_hz: float = 440.0) -> None:
         """A tone that swells and fades like speech, so that a level meter has something to show."""
@@ -143,17 +199,3 @@ class ScriptedAgent:
 
     async def leave(self) -> None:
         await self.room.disconnect()
-
-
-async def wait_for_room(
-    url: str, *, key: str = "devkey", secret: str = "secret", timeout_s: float = 20
-) -> str:
-    """The name of the room that a page has just opened, once its caller is in it."""
-    async with asyncio.timeout(timeout_s), api.LiveKitAPI(url, key, secret) as server:
-        while True:
-            rooms = (await server.room.list_rooms(api.ListRoomsRequest())).rooms
-            waiting = [room for room in rooms if room.num_participants > 0]
-            if waiting:
-                newest = max(waiting, key=lambda room: room.creation_time_ms)
-                return str(newest.name)
-            await asyncio.sleep(0.1)

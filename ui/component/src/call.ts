@@ -21,6 +21,8 @@ export interface Spoken {
 export interface Turn {
   key: string;
   heard: { text: string; final: boolean } | null;
+  /** The last final text: a caller who goes on after a pause makes the turn partial again. */
+  final_text: string | null;
   spoken: readonly Spoken[];
   delays: Delays;
 }
@@ -82,7 +84,7 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
       return { ...call, activity: "listening" };
     case "partial_transcript":
       return worked(
-        inTurn(({ heard }) => (heard?.final ? {} : { heard: { text: event.text, final: false } })),
+        inTurn(() => ({ heard: { text: event.text, final: false } })),
         "stt",
       );
     case "final_transcript":
@@ -90,6 +92,7 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
         {
           ...inTurn((turn) => ({
             heard: { text: event.text, final: true },
+            final_text: event.text,
             delays: { ...turn.delays, speech_to_final_ms: event.speech_to_final_ms },
           })),
           activity: "thinking",
@@ -105,6 +108,8 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
       return worked(
         {
           ...inTurn((turn) => ({
+            // What was answered are the final words; a partial after them came to nothing.
+            heard: turn.final_text === null ? turn.heard : { text: turn.final_text, final: true },
             delays: {
               ...turn.delays,
               final_to_speech_ms: turn.delays.final_to_speech_ms ?? event.final_to_speech_ms,
@@ -159,7 +164,7 @@ function withTurn(
 ): readonly Turn[] {
   const index = turns.findIndex((turn) => turn.key === key);
   if (index === -1) {
-    const turn: Turn = { key, heard: null, spoken: [], delays: UNKNOWN };
+    const turn: Turn = { key, heard: null, final_text: null, spoken: [], delays: UNKNOWN };
     return [...turns, { ...turn, ...change(turn) }];
   }
   return turns.map((turn, at) => (at === index ? { ...turn, ...change(turn) } : turn));

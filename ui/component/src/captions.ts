@@ -45,7 +45,7 @@ export function lines(call: Call, words: readonly Words[], typed: readonly Typed
     ...words.filter((one) => one.turn === null || !known.has(one.turn)).map(liveLine),
     ...echoes.filter(({ after }) => after === null || !known.has(after)).map(typedLine),
     ...call.turns.flatMap((turn) => [
-      ...turnLines(turn),
+      ...turnLines(turn, turn === call.turns.at(-1)),
       ...words
         .filter((one) => one.turn === turn.key && one.after >= turn.spoken.length)
         .map(liveLine),
@@ -54,7 +54,7 @@ export function lines(call: Call, words: readonly Words[], typed: readonly Typed
   ];
 }
 
-function turnLines(turn: Turn): Line[] {
+function turnLines(turn: Turn, latest: boolean): Line[] {
   const said: Line[] = turn.spoken.map(({ text, interrupted }, index) => ({
     ...line(`${turn.key}.spoken.${index}`, "hotel", text),
     interrupted,
@@ -63,7 +63,7 @@ function turnLines(turn: Turn): Line[] {
   return [
     {
       ...line(`${turn.key}.heard`, "guest", turn.heard.text),
-      live: !turn.heard.final,
+      live: !turn.heard.final && latest, // an older partial gets no final any more
       delays: turn.delays,
     },
     ...said,

@@ -15,17 +15,17 @@ export const NAMES: readonly Name[] = [
     field: "speech_to_final_ms",
     name: "Speech → final",
     meaning:
-      "From the start of your speech to its final words. It includes the time you spend speaking.",
+      "From your first sound to your final words as text: it includes the time you spend speaking.",
   },
   {
     field: "final_to_speech_ms",
     name: "Final → voice",
-    meaning: "From the final words to the hotel's first sound: finding the answer, starting to speak.",
+    meaning: "From your final words to the hotel's first sound: finding an answer and starting to speak it.",
   },
   {
     field: "gap_ms",
     name: "Gap",
-    meaning: "From your last sound to the hotel's first: the silence between you.",
+    meaning: "From your last sound to the hotel's first sound.",
   },
 ];
 

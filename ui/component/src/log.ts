@@ -12,8 +12,10 @@ export function merge(log: Log, events: readonly TimelineEvent[]): Log {
   return [...log, ...added].sort((a, b) => a.seq - b.seq);
 }
 
-/** The first sequence number that should be there and is not, or null where none is missing. */
-export function firstMissing(log: Log): number | null {
+/** The sequence number up to which all events are there, 0 where the first is missing. */
+export function completeTo(log: Log): number {
   const gap = log.findIndex((event, index) => event.seq !== index + 1);
-  return gap === -1 ? null : gap + 1;
+  return gap === -1 ? log.length : gap;
 }
+
+export const hasGap = (log: Log): boolean => completeTo(log) < log.length;

@@ -22,6 +22,7 @@ export type ProblemCode =
   | "agent_silent"
   | "agent_left"
   | "agent_gone"
+  | "agent_failed"
   | "elsewhere";
 
 export interface Problem {
@@ -127,6 +128,13 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   agent_gone: {
     title: "The assistant dropped out of the call",
     remedy: "Please call again. What the hotel noted so far is shown here.",
+  },
+  agent_failed: {
+    title: "The assistant had to end the call",
+    remedy:
+      "Something it needs does not work; the worker's log says what. Please call again in a moment. " +
+      "What the hotel noted so far is shown here.",
+    command: "python -m agent doctor",
   },
   elsewhere: {
     title: "This call goes on in another window",

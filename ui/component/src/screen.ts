@@ -2,7 +2,7 @@
 
 import { type Call, NEW_CALL, fold, turnKey } from "./call";
 import type { Typed, Words } from "./captions";
-import { type Log, firstMissing, merge } from "./log";
+import { type Log, merge } from "./log";
 import type { Problem } from "./problems";
 import type { TimelineEvent } from "./timeline";
 
@@ -45,7 +45,7 @@ export type Action =
   | { type: "joining" }
   | { type: "joined"; at: number }
   | { type: "failed"; problem: Problem; at: number }
-  | { type: "agent_joined"; agent: string; state: string | null }
+  | { type: "agent_joined"; agent: string; state: string | null; at: number }
   | { type: "agent_state"; state: string | null }
   | { type: "agent_left" }
   | { type: "noticed"; problem: Problem }
@@ -84,7 +84,10 @@ export function update(screen: Screen, action: Action): Screen {
     case "joining":
       return { ...screen, phase: "joining" };
     case "joined":
-      return { ...screen, phase: "waiting", started_at: action.at };
+      // The agent may have come while the room was being joined.
+      return screen.phase === "talking"
+        ? screen
+        : { ...screen, phase: "waiting", started_at: action.at };
     case "failed":
       return screen.started_at === null
         ? { ...IDLE, problem: action.problem, microphone: screen.microphone }
@@ -93,6 +96,7 @@ export function update(screen: Screen, action: Action): Screen {
       return {
         ...screen,
         phase: "talking",
+        started_at: screen.started_at ?? action.at,
         agent_state: action.state,
         problem: ABSENCE.has(screen.problem?.code ?? "") ? null : screen.problem,
         legs:
@@ -145,11 +149,9 @@ export function agentState({ phase, agent_state, call }: Screen): AgentState {
   }
 }
 
-/** From which event on a snapshot is wanted from the agent, or null where nothing is missing. */
-export function missingFrom(screen: Screen, agent: string): number | null {
-  const leg = screen.legs.find((one) => one.agent === agent);
-  return leg ? firstMissing(leg.log) : null;
-}
+/** What this agent has told so far. */
+export const logOf = (screen: Screen, agent: string): Log =>
+  screen.legs.find((leg) => leg.agent === agent)?.log ?? [];
 
 function withEvents(screen: Screen, agent: string, events: readonly TimelineEvent[]): Screen {
   const legs = screen.legs.map((leg) =>

@@ -8,6 +8,7 @@
 import {
   ConnectionError,
   ConnectionErrorReason,
+  DefaultReconnectPolicy,
   DisconnectReason,
   type LocalAudioTrack,
   ParticipantKind,
@@ -41,6 +42,7 @@ const CHAT_TOPIC = "lk.chat";
 const ABSENT_AFTER_MS = { worker_down: 4_000, otherwise: 12_000 };
 const SILENT_AFTER_MS = 15_000;
 const GONE_AFTER_MS = 15_000;
+const RECONNECT_AFTER_MS = [0, 300, 1_200, 2_700, 4_800, 7_000]; // longer, and people hang up
 const GOODBYE_MS = 3_000; // for the last sound and the agent's own leaving, after call_ended
 
 export class Session {
@@ -133,7 +135,7 @@ export class Session {
   }
 
   private newRoom(): Room {
-    const room = new Room();
+    const room = new Room({ reconnectPolicy: new DefaultReconnectPolicy(RECONNECT_AFTER_MS) });
     this.room = room;
     // An old room may still speak after a new call has begun.
     const current =
@@ -174,7 +176,7 @@ export class Session {
         RoomEvent.Reconnected,
         current(() => {
           this.reconnecting(false);
-          void this.snapshots?.fill(); // what was published meanwhile is not sent again
+          void this.snapshots?.fetch(); // what was published meanwhile is not sent again
         }),
       )
       .on(
@@ -199,9 +201,9 @@ export class Session {
     this.cancel("absent");
     this.cancel("gone");
     const state = agent.attributes[STATE_ATTRIBUTE] ?? null;
-    this.dispatch({ type: "agent_joined", agent: agent.identity, state });
+    this.dispatch({ type: "agent_joined", agent: agent.identity, state, at: Date.now() });
     this.snapshots = new Snapshots(this.room!, agent.identity, this.dispatch, this.screen);
-    void this.snapshots.fill();
+    void this.snapshots.fetch();
     this.after("silent", SILENT_AFTER_MS, () => {
       const { call, words, problem } = this.screen();
       const silent = words.length === 0 && call.turns.every((turn) => turn.spoken.length === 0);
@@ -215,7 +217,7 @@ export class Session {
     this.agent = null;
     this.snapshots = null;
     this.cancel("silent");
-    if (this.screen().call.ended !== null) return this.finish(null);
+    if (this.screen().call.ended !== null) return this.finish(this.farewell());
     this.dispatch({ type: "agent_left" });
     this.after("gone", GONE_AFTER_MS, () => this.finish({ code: "agent_gone" }));
     const other = [...(this.room?.remoteParticipants.values() ?? [])].find(hasTheCall);
@@ -228,7 +230,12 @@ export class Session {
     if (!event) return;
     this.dispatch({ type: "events", agent: from.identity, events: [event] });
     void this.snapshots?.fill();
-    if (event.type === "call_ended") this.after("goodbye", GOODBYE_MS, () => this.finish(null));
+    if (event.type === "call_ended") this.after("goodbye", GOODBYE_MS, () => this.finish(this.farewell()));
+  }
+
+  /** Why the agent ended the call, if not because it was over. */
+  private farewell(): Problem | null {
+    return this.screen().call.ended === "error" ? { code: "agent_failed" } : null;
   }
 
   private async words(reader: TextStreamReader): Promise<void> {

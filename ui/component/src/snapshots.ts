@@ -1,21 +1,24 @@
 /**
  * Fetches the events that a late joiner missed.
  *
- * Data packets have no replay, and the agent may speak before the browser hears: whatever the
- * sequence numbers say is missing is asked for by RPC, page after page.
+ * Data packets have no replay, and the agent may speak before the browser hears: what the sequence
+ * numbers say is missing is asked for by RPC, page after page.
  */
 
-import { type Room, RpcError } from "livekit-client";
+import type { Room } from "livekit-client";
 
-import { type Action, type Screen, missingFrom } from "./screen";
+import { completeTo, hasGap } from "./log";
+import { type Action, type Screen, logOf } from "./screen";
 import { SNAPSHOT_METHOD, readSnapshot } from "./timeline";
 
 const RESPONSE_TIMEOUT_MS = 5_000;
-const RETRY_AFTER_MS = [300, 700, 1_500, 3_000, 6_000];
+// The agent may be in the room before it answers, and a request may be lost.
+const ASK_AGAIN_AFTER_MS = [300, 700, 1_500, 3_000, 6_000];
 
 export class Snapshots {
-  private filling = false;
-  private asked = false;
+  private asking = false;
+  /** A gap that the agent could not fill. It is not asked for again with every event. */
+  private hopeless: number | null = null;
 
   constructor(
     private readonly room: Room,
@@ -24,47 +27,49 @@ export class Snapshots {
     private readonly screen: () => Screen,
   ) {}
 
-  /** Asks for what is missing, or for everything on the first call; does nothing while asking. */
+  /** Fetches what is missing between the events that are known; does nothing if nothing is. */
   async fill(): Promise<void> {
-    if (this.filling || (this.asked && this.from() === null)) return;
-    this.filling = true;
-    try {
-      for (const delay_ms of RETRY_AFTER_MS) {
-        if (await this.fetch()) break;
-        await new Promise((resume) => setTimeout(resume, delay_ms));
-        if (this.room.state === "disconnected") break;
-      }
-    } finally {
-      this.filling = false;
+    const log = this.log();
+    if (hasGap(log) && completeTo(log) !== this.hopeless) await this.fetch();
+  }
+
+  /** Fetches everything after the last event up to which all are known. */
+  async fetch(): Promise<void> {
+    if (this.asking) return;
+    this.asking = true;
+    this.hopeless = null;
+    for (const delay_ms of ASK_AGAIN_AFTER_MS) {
+      if ((await this.ask()) && !hasGap(this.log())) break;
+      await new Promise((resume) => setTimeout(resume, delay_ms));
     }
+    if (hasGap(this.log())) this.hopeless = completeTo(this.log());
+    this.asking = false;
   }
 
-  private from(): number | null {
-    return missingFrom(this.screen(), this.agent);
+  private log() {
+    return logOf(this.screen(), this.agent);
   }
 
-  /** True when nothing is missing any more, as far as can be known. */
-  private async fetch(): Promise<boolean> {
-    let next: number | null = this.from() ?? 1;
-    try {
-      while (next !== null) {
-        const reply: string = await this.room.localParticipant.performRpc({
+  /** Whether the agent answered, to the last page. */
+  private async ask(): Promise<boolean> {
+    let from_seq: number | null = completeTo(this.log()) + 1;
+    while (from_seq !== null) {
+      let reply: string;
+      try {
+        reply = await this.room.localParticipant.performRpc({
           destinationIdentity: this.agent,
           method: SNAPSHOT_METHOD,
-          payload: JSON.stringify({ from_seq: next }),
+          payload: JSON.stringify({ from_seq }),
           responseTimeout: RESPONSE_TIMEOUT_MS,
         });
-        const { events, next_seq } = readSnapshot(reply);
-        this.dispatch({ type: "events", agent: this.agent, events });
-        // A page that does not lead on would be asked for without end.
-        next = next_seq !== null && next_seq > next ? next_seq : null;
+      } catch {
+        return false; // not there yet, gone, or without the method: none of it ends the call
       }
-      this.asked = true;
-      return this.from() === null;
-    } catch (error) {
-      // The agent may be there before its method is; a lost request is asked again.
-      if (error instanceof RpcError) return false;
-      throw error;
+      const { events, next_seq } = readSnapshot(reply);
+      this.dispatch({ type: "events", agent: this.agent, events });
+      // A page that does not lead on would be asked for without end.
+      from_seq = next_seq !== null && next_seq > from_seq ? next_seq : null;
     }
+    return true;
   }
 }

@@ -21,7 +21,7 @@ interface Props {
 
 export function App({ hotel, screen, session, start }: Props) {
   const { phase, problem } = screen;
-  const root = useRef<HTMLElement>(null);
+  const root = useRef<HTMLDivElement>(null);
   const calling = phase !== "idle" && phase !== "preparing";
   const first = useRef(true);
   useEffect(() => {
@@ -30,7 +30,7 @@ export function App({ hotel, screen, session, start }: Props) {
     first.current = false;
   }, [calling, phase === "ended"]);
   return (
-    <main ref={root} tabIndex={-1} data-phase={phase} aria-label={hotel}>
+    <div class="app" ref={root} tabIndex={-1} data-phase={phase}>
       {calling ? (
         <CallView hotel={hotel} screen={screen} session={session} start={start} />
       ) : (
@@ -42,27 +42,31 @@ export function App({ hotel, screen, session, start }: Props) {
           cancel={() => session.hangUp()}
         />
       )}
-    </main>
+    </div>
   );
 }
 
 function CallView({ hotel, screen, session, start }: Props) {
   const { call, phase, problem, reconnecting, sound_blocked, words, typed } = screen;
+  const ended = phase === "ended";
+  const said = lines(call, words, typed);
   const troubles = Object.entries(call.troubles) as [Component, (typeof call.troubles)["stt"]][];
   return (
     <div class="call">
-      <header class="top">
-        <h1>{hotel}</h1>
-        <Status screen={screen} session={session} />
-      </header>
-      <div class="notes">
+      <div class="top">
+        <header>
+          <h1>{hotel}</h1>
+          <Status screen={screen} session={session} />
+        </header>
         {reconnecting && <Reconnecting />}
         {problem && <ProblemNote problem={problem} />}
-        {phase !== "ended" &&
-          troubles.map(
-            ([component, trouble]) =>
-              trouble && <TroubleNote key={component} component={component} trouble={trouble} />,
-          )}
+        {troubles.map(
+          ([component, trouble]) =>
+            trouble &&
+            !(ended && trouble.recoverable) && (
+              <TroubleNote key={component} component={component} trouble={trouble} />
+            ),
+        )}
         {sound_blocked && (
           <button class="primary" onClick={() => void session.allowSound()}>
             Turn on the sound
@@ -70,7 +74,7 @@ function CallView({ hotel, screen, session, start }: Props) {
         )}
       </div>
       <section class="card talk" aria-label="Call">
-        <Conversation lines={lines(call, words, typed)} hotel={hotel} />
+        <Conversation lines={ended ? said.map((line) => ({ ...line, live: false })) : said} hotel={hotel} />
         <Controls screen={screen} session={session} start={start} />
       </section>
       <BookingCard call={call} />

@@ -43,7 +43,7 @@ export function BookingCard({ call: { booking, missing } }: { call: Call }) {
       </dl>
       <p class="small">
         {begun && missing.length === 0
-          ? "Everything is noted. This is a request: the front desk confirms it."
+          ? "All noted. This is a request: the front desk confirms it."
           : "This is a request, not a booking: the front desk confirms it."}
       </p>
     </section>

@@ -59,7 +59,7 @@ function TypeInstead({ session, disabled }: { session: Session; disabled: boolea
         maxLength={500}
         disabled={disabled}
         aria-label="Type instead of talking"
-        placeholder="Type instead of talking"
+        placeholder="Type instead"
         autocomplete="off"
         onInput={(event) => setText(event.currentTarget.value)}
       />

@@ -1,8 +1,8 @@
 import type { Call } from "../call";
 import { NAMES, chart, measured, seconds, summary } from "../delays";
 
-const SIZE = { width: 340, height: 150 };
-const FRAME = { left: 30, top: 12, width: 304, height: 112 };
+const SIZE = { width: 340, height: 138 };
+const FRAME = { left: 30, top: 8, width: 306, height: 110 };
 const MOST_TURNS = 10;
 
 /** Where the time went: each delay's latest value and median, what it means, and all by turn. */
@@ -80,7 +80,7 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
             {number}
           </text>
         ))}
-        <text class="tick" x={FRAME.left + FRAME.width} y={SIZE.height} text-anchor="end">
+        <text class="tick" x={FRAME.left - 5} y={FRAME.top + FRAME.height + 14} text-anchor="end">
           turn
         </text>
       </svg>
