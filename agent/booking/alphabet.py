@@ -166,11 +166,12 @@ def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
 def _repeated(utterance: Utterance, index: int, times: int) -> Spelled | None:
     """ "double four", "triple N"; "double u" is a W where nothing says otherwise."""
     words = utterance.words
-    unit = spelled_at(utterance, index + 1)
+    after = index + 2 if words[index + 1 : index + 2] == ("-",) else index + 1
+    unit = spelled_at(utterance, after)
     if unit is None:
         return None
     options = tuple(option[0] * times + option[1:] for option in unit.options)
-    if words[index] == "double" and words[index + 1] in ("u", "you"):
+    if words[index] == "double" and words[after] in ("u", "you"):
         options = ("W", *options)
     return Spelled(index, unit.last, options, unit.doubtful, named=unit.named)
 

@@ -25,6 +25,7 @@ from agent.booking.numbers import cardinal_at, ordinal_at
 from agent.booking.tokens import Utterance
 from agent.booking.word_sets import word_set
 
+_BEFORE_RANGE_END = word_set("to until till through thru - – and")
 _BEFORE_MONTH = word_set("in of early mid late next during around for not said")
 
 
@@ -64,6 +65,7 @@ def find_mentions(
     order: DateOrder,
     taken: frozenset[int],
     bare_numbers: bool,
+    bare_correction_over: int | None = None,
 ) -> tuple[Mention, ...]:
     """Every mention of a date, in the order of speech.
 
@@ -73,8 +75,10 @@ def find_mentions(
         order: how a date in numbers is read.
         taken: tokens that belong to something else.
         bare_numbers: whether a number alone may be a day, because a date was asked for.
+        bare_correction_over: a larger number than this may be a day right after "no", as a
+            correction of a date that is known; None where there is none to correct.
     """
-    reader = _Reader(utterance, today, order, bare_numbers)
+    reader = _Reader(utterance, today, order, bare_numbers, bare_correction_over)
     mentions: list[Mention] = []
     index = 0
     while index < len(utterance.tokens):
@@ -91,13 +95,19 @@ class _Reader:
     """Reads one mention at a place of the turn."""
 
     def __init__(
-        self, utterance: Utterance, today: date, order: DateOrder, bare_numbers: bool
+        self,
+        utterance: Utterance,
+        today: date,
+        order: DateOrder,
+        bare_numbers: bool,
+        bare_correction_over: int | None,
     ) -> None:
         self.words = utterance.words
         self.utterance = utterance
         self.today = today
         self.order = order
         self.bare_numbers = bare_numbers
+        self.bare_correction_over = bare_correction_over
 
     def word(self, index: int) -> str:
         return self.words[index] if 0 <= index < len(self.words) else ""
@@ -369,12 +379,20 @@ class _Reader:
         if found is None or not 1 <= found[0] <= 31 or self._counted(index + found[1]):
             return None
         before = self.word(index - 1)
-        if before in (":", "room", "number", "am", "at", "."):
+        if not (
+            self.bare_numbers or before in _BEFORE_RANGE_END or self._corrects(index, found[0])
+        ):
             return None
-        ranged = before in ("to", "until", "till", "through", "thru", "-", "–", "and")
-        if not (self.bare_numbers or ranged):
+        if before in (":", "room", "number", "am", "at"):
             return None
         return Mention(index, index + found[1] - 1, day=found[0], bare=True)
+
+    def _corrects(self, index: int, number: int) -> bool:
+        """Whether a number is all that follows "no": "No. 17", for "no, the seventeenth"."""
+        if self.bare_correction_over is None or number <= self.bare_correction_over:
+            return False
+        before = [word for word in self.words[:index] if word[0].isalnum()]
+        return before[-1:] in (["no"], ["sorry"], ["meant"], ["wait"])
 
     def _counted(self, index: int) -> bool:
         """Whether the number before this token counts something, or is a time of day."""

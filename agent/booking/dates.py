@@ -13,6 +13,8 @@ from agent.booking.stay import Stay
 from agent.booking.stay_lengths import StayLength, find_stay_length
 from agent.booking.tokens import Utterance
 
+_NIGHTS_OF = ("night of", "nights of", "knight of", "knights of")
+
 
 def hear_dates(
     utterance: Utterance,
@@ -41,6 +43,7 @@ def hear_dates(
         order=hotel.date_order,
         taken=taken,
         bare_numbers=asked.about(Field.CHECK_IN, Field.CHECK_OUT),
+        bare_correction_over=hotel.max_guests if request.check_in is not None else None,
     )
     # "Three nights, no, four": a number alone is a day only if it corrects nothing.
     certain = _tokens(*(mention for mention in mentions if not mention.bare))
@@ -65,7 +68,7 @@ def _nights_of(
     utterance: Utterance, mentions: tuple[Mention, ...]
 ) -> tuple[Mention, Mention] | None:
     """The first and last night of "the nights of the fourth and fifth"."""
-    for start, end in utterance.find(("night of", "nights of")):
+    for start, end in utterance.find(_NIGHTS_OF):
         if utterance.words[start - 1 : start] in (("a",), ("one",)):
             continue
         nights = [mention for mention in mentions if mention.first > end]

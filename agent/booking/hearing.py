@@ -68,7 +68,7 @@ def hear(
         found.append(part)
     found.append(reference)
     changes = tuple(change for part in found for change in part.changes)
-    problems = tuple(problem for part in found for problem in part.problems)
+    problems = tuple(dict.fromkeys(problem for part in found for problem in part.problems))
     changed = bool(changes or problems)
     return Hearing(
         changes=tuple(replace(change, old=request.get(change.field)) for change in changes),

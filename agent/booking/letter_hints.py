@@ -40,6 +40,7 @@ def apply_letter_hint(utterance: Utterance, name: str | None) -> LetterHint | No
         if count is None and words[place : place + 1] in (("double",), ("single",)):
             count = _COUNTS[words[place]]
             place += 1
+        place += words[place : place + 1] == ("-",)
         letter = _letter(words[place] if place < len(words) else "")
         if letter is None:
             continue
@@ -51,8 +52,8 @@ def apply_letter_hint(utterance: Utterance, name: str | None) -> LetterHint | No
 
 
 def _letter(word: str) -> str | None:
-    """The letter of "n", "n's" or "ns"."""
-    letter = word.removesuffix("'s")
+    """The letter of "n", "n's" or "ns"; of "end", as a recogniser takes "double N" for."""
+    letter = "n" if word in ("end", "ends", "and") else word.removesuffix("'s")
     if len(letter) == 2 and letter.endswith("s"):
         letter = letter[0]
     return letter if len(letter) == 1 and letter.isalpha() else None

@@ -97,6 +97,8 @@ def _with_spelled(name: str | None, spelled: SpelledName, utterance: Utterance) 
     """The name once this was spelled: it takes the place of the word that it is most like."""
     known = (name or "").split()
     words = [word.capitalize() for word in spelled.words]
+    if known and any(_lost_vowels("".join(words), heard) for heard in ("".join(known), *known)):
+        return " ".join(known)
     if len(words) > 1 or not known:
         return " ".join(words)
     split = _split_like(spelled.words[0], known)
@@ -112,6 +114,24 @@ def _with_spelled(name: str | None, spelled: SpelledName, utterance: Utterance) 
             return f"{known[0]} {words[0]}"
         best = len(known) - 1
     return " ".join((*known[:best], words[0], *known[best + 1 :]))
+
+
+def _lost_vowels(spelled: str, heard: str) -> bool:
+    """Whether the letters are those of a heard name but for vowels inside it: "R-M-A-N".
+
+    Vowels are what a recogniser loses between other letters; a caller does not leave them out.
+    """
+    letters = iter(spelled.lower())
+    expected = next(letters, "")
+    lost = ""
+    for place, char in enumerate(heard.lower()):
+        if char == expected:
+            expected = next(letters, "")
+        elif 0 < place < len(heard) - 1:
+            lost += char
+        else:
+            return False
+    return not expected and 0 < len(lost) <= 2 and set(lost) <= set("aeiou")
 
 
 def _split_like(letters: str, known: list[str]) -> str | None:

@@ -50,13 +50,12 @@ def ordinal_at(words: Sequence[str], index: int) -> tuple[int, int] | None:
     """
     if index >= len(words):
         return None
+    # "20 first", "20th 1st": Whisper writes a spoken ordinal of two words as two numbers.
+    tens = {"20": 20, "20th": 20, "30": 30, "30th": 30}.get(words[index])
+    if tens is not None and (ones := ordinal_at(words, index + 1)) and ones[0] < 10:
+        return tens + ones[0], 1 + ones[1]
     if match := _DIGITS_ORDINAL.fullmatch(words[index]):
         return int(match[1]), 1
-    # "20 first": Whisper writes the tens of a spoken ordinal as digits.
-    if words[index] in ("20", "30") and index + 1 < len(words):
-        ones = ordinal_at(words, index + 1)
-        if ones and ones[0] < 10:
-            return int(words[index]) + ones[0], 1 + ones[1]
     return _from_table(_ORDINALS, words, index)
 
 
@@ -68,6 +67,8 @@ def _from_table(
         if index + length > len(words) or (length == 3 and words[index + 1] != "-"):
             continue
         key = tuple(words[index + offset] for offset in pattern)
-        if key in table:
-            return table[key], length
+        # "The sixteenths" is a misheard sixteenth.
+        for form in (key, (*key[:-1], key[-1].removesuffix("s"))):
+            if form in table:
+                return table[form], length
     return None

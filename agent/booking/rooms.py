@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.booking.corrections import negated, replacing
 from agent.booking.heard import Asked, Found, Problem, ProblemKind
 from agent.booking.hotel import Hotel
@@ -145,16 +147,20 @@ def _is_room(utterance: Utterance, index: int, *, asked: bool) -> bool:
     after = words[index + 1] if index + 1 < len(words) else ""
     if after in _NOT_A_ROOM_AFTER or (words[index] in ("family", "families") and not asked):
         return False
-    if words[index] == "double" and (
-        (len(after) == 1 and after.isalpha() and after != "a")
-        or after.isdigit()
-        or is_number_word(after)
-        or before == "with"
-        or after in ("check", "u", "you")
-    ):
-        return False  # "double N", "double four"
+    if words[index] == "double" and _doubles_a_letter(words, index):
+        return False
     if (words[index] == "sweet" and after in ("of", "thanks")) or before in ("how", "so", "every"):
         return False
     if asked or before in _BEFORE_NAME or after in ("room", "rooms", "bed", "please"):
         return True
     return words[index] not in ("king", "queen", "sweet", "single", "twins") and before != "my"
+
+
+def _doubles_a_letter(words: Sequence[str], index: int) -> bool:
+    """Whether this "double" is one of "double N", "double four" or "with a double"."""
+    following = [word for word in words[index + 1 : index + 3] if word != "-"]
+    after = following[0] if following else ""
+    if words[max(0, index - 2) : index] == ("with", "a"):
+        return after not in ("", ".", ",", "bed", "beds", "room", "please")
+    letter = len(after) == 1 and after.isalpha() and after != "a"
+    return letter or after.isdigit() or is_number_word(after) or after in ("check", "you")

@@ -81,7 +81,10 @@ def _letter_at(utterance: Utterance, index: int) -> Spelled | None:
     unit = spelled_at(utterance, index)
     if unit is None:
         return None
-    letters = tuple(option for option in unit.options if option.isalpha())
+    # "Y-8" is a Y and an A.
+    is_eight = unit.options == ("8",)
+    options = ("A",) if is_eight else unit.options
+    letters = tuple(option for option in options if option.isalpha())
     if not letters:
         return None
     word = utterance.words[index]
@@ -93,7 +96,7 @@ def _letter_at(utterance: Utterance, index: int) -> Spelled | None:
     ):
         # "RAMAN" is spelled; "UK" or "OK" is not.
         return unit if len(word) >= _FEWEST_LETTERS and unit.options == (word.upper(),) else None
-    return Spelled(unit.first, unit.last, letters, unit.doubtful, unit.named)
+    return Spelled(unit.first, unit.last, letters, unit.doubtful or is_eight, unit.named)
 
 
 def _between_letters(utterance: Utterance, unit: Spelled) -> bool:

@@ -112,6 +112,16 @@ def read_back(request: BookingRequest, hotel: Hotel, today: date | None = None) 
         stay = ", ".join(filter(None, (stay, spoken_nights(request.nights))))
     rooms = "; ".join(_rest(request, (Field.GUESTS, Field.ROOM_TYPE)))
     first = ", ".join(filter(None, (rooms, stay)))
-    second = " and ".join(_rest(request, (Field.GUEST_NAME,)) + _rest(request, (Field.REFERENCE,)))
+    second = ", and ".join(
+        filter(
+            None,
+            (
+                f"the name is {request.guest_name}" if request.guest_name else "",
+                f"the reference is {spoken_reference(request.reference)}"
+                if request.reference
+                else "",
+            ),
+        )
+    )
     sentences = [f"{part[0].upper()}{part[1:]}." for part in (first, second) if part]
     return " ".join(sentences)

@@ -26,8 +26,12 @@ _INVENTED = re.compile(
     r"|\[[^\]]*\]|\([^)]*\)|[♪♫]+",
     re.IGNORECASE,
 )
-_LOOP_LIMIT = 3  # said this often in a row, a phrase is the recogniser's loop and not the caller's
-_LONGEST_LOOP_WORDS = 6
+# Said this often in a row, a phrase is the recogniser's loop and not the caller's; a longer phrase
+# is one when it comes twice, as it is not said twice by people but by a decoder that ran on.
+_LOOP_LIMIT = 3
+_LONG_LOOP_LIMIT = 2
+_LONG_LOOP_WORDS = 3
+_LONGEST_LOOP_WORDS = 16
 
 
 @dataclass(frozen=True)
@@ -110,23 +114,32 @@ def _without_loops(tokens: list[Token]) -> list[Token]:
     kept: list[Token] = []
     index = 0
     while index < len(tokens):
-        length, times = _loop_at(tokens, index)
+        length, repeats = _loop_at(tokens, index)
         kept.extend(tokens[index : index + length])
-        index += length * times
+        index += length + repeats
     return kept
 
 
 def _loop_at(tokens: list[Token], index: int) -> tuple[int, int]:
-    """The phrase that loops from here: its length in tokens and how often it is said."""
-    for length in range(1, _LONGEST_LOOP_WORDS + 1):
+    """The phrase that starts here: its length in tokens, and how many tokens repeat it after."""
+    for length in range(1, min(_LONGEST_LOOP_WORDS, (len(tokens) - index) // 2) + 1):
         phrase = [token.text for token in tokens[index : index + length]]
         if all(len(word) == 1 or word[0].isdigit() or is_number_word(word) for word in phrase):
             continue
-        times = 1
-        while [
-            token.text for token in tokens[index + times * length : index + (times + 1) * length]
-        ] == phrase:
-            times += 1
-        if times >= _LOOP_LIMIT:
-            return length, times
-    return 1, 1
+        end = index + length
+        while [token.text for token in tokens[end : end + length]] == phrase:
+            end += length
+        times = (end - index) // length
+        words = sum(token.is_word for token in tokens[index : index + length])
+        limit = _LONG_LOOP_LIMIT if words >= _LONG_LOOP_WORDS else _LOOP_LIMIT
+        if times >= limit:
+            return length, end - index - length + _cut_off_repeat(tokens, end, phrase)
+    return 1, 0
+
+
+def _cut_off_repeat(tokens: list[Token], start: int, phrase: list[str]) -> int:
+    """How many tokens at the end of the turn begin the phrase once more, where it was cut off."""
+    rest = [token.text for token in tokens[start:]]
+    if not rest or len(rest) > len(phrase) or rest[:-1] != phrase[: len(rest) - 1]:
+        return 0
+    return len(rest) if phrase[len(rest) - 1].startswith(rest[-1]) else 0
