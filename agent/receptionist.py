@@ -15,7 +15,7 @@ from datetime import date
 from livekit import rtc
 from livekit.agents import (
     Agent,
-    AgentStateChangedEvent,
+    ConversationItemAddedEvent,
     ModelSettings,
     SpeechCreatedEvent,
     llm,
@@ -105,7 +105,7 @@ class Receptionist(Agent):
         plan = greet(self._hotel)
         self._standing = replace(self._standing, plan=plan)
         self.session.on("speech_created", self._on_speech_created)
-        self.session.on("agent_state_changed", self._on_agent_state_changed)
+        self.session.on("conversation_item_added", self._on_item_added)
         self._publish_booking(())
         self._warm_up = asyncio.create_task(self._fill_prefix())
         await self.session.say(f"{plan.opening} {plan.question}", add_to_chat_ctx=True)
@@ -175,8 +175,10 @@ class Receptionist(Agent):
         # no `on_user_turn_completed`.
         self._typed = event.speech_handle.input_details.modality == "text"
 
-    def _on_agent_state_changed(self, event: AgentStateChangedEvent) -> None:
-        if event.new_state == "speaking":
+    def _on_item_added(self, event: ConversationItemAddedEvent) -> None:
+        # A reply that was cut off acknowledged nothing: its values are said back again.
+        item = event.item
+        if isinstance(item, llm.ChatMessage) and item.role == "assistant" and not item.interrupted:
             self._standing = replace(self._standing, acknowledged=self._standing.request)
 
     def _work_out(self, text: str) -> Turn:

@@ -26,6 +26,11 @@ REALTIME_STT_MODEL = "gpt-live-transcribe"
 # Earlier than the session's VAD, so that the final is there when the turn is decided.
 STT_MIN_SILENCE_S = 0.2
 
+# A pause before a trailing "please" is about this long; and the final is there 0.5 s after the last
+# sound on two cores, so that a shorter wait would gain little and cut callers off.
+MIN_ENDPOINTING_S = 0.5
+MAX_ENDPOINTING_S = 1.2
+
 # A restarted server is found again within seconds, for as long as the call lasts.
 STT_CONNECT = APIConnectOptions(max_retry=1_000, retry_interval=1.0, timeout=5.0)
 # A late answer is worse than the short one that the code has ready, so the model gets one try.
@@ -156,7 +161,11 @@ def build_session(models: Models) -> AgentSession[None]:
         tts=models.tts,
         turn_handling={
             "turn_detection": inference.TurnDetector(version="v1-mini"),
-            "endpointing": {"mode": "fixed", "min_delay": 0.25, "max_delay": 1.2},
+            "endpointing": {
+                "mode": "fixed",
+                "min_delay": MIN_ENDPOINTING_S,
+                "max_delay": MAX_ENDPOINTING_S,
+            },
             "interruption": {
                 "mode": "vad",
                 "min_duration": 0.4,
