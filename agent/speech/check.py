@@ -52,7 +52,7 @@ def _form(sentence: str, spoken: str, grounds: Grounds) -> Fault:
 
 
 def _leak(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    words = leaked(spoken, grounds.instructions)
+    words = leaked(spoken, grounds.instructions, grounds.facts)
     return (Reason.LEAKED_INSTRUCTIONS, words) if words else None
 
 
@@ -82,14 +82,24 @@ def _name(sentence: str, spoken: str, grounds: Grounds) -> Fault:
 
 
 def _statement(sentence: str, spoken: str, grounds: Grounds) -> Fault:
-    words = unknown_fact(spoken, grounds.facts, _own_words(grounds))
+    words = unknown_fact(
+        spoken,
+        grounds.facts,
+        _own_words(grounds),
+        room_words=_room_words(grounds),
+        names=name_words((grounds.request.guest_name or "",)),
+    )
     return (Reason.UNKNOWN_FACT, words) if words else None
 
 
 def _own_words(grounds: Grounds) -> frozenset[str]:
     """The words of the hotel's names and room types."""
-    rooms = (word for words in grounds.room_types.values() for word in words)
-    return fact_words((*grounds.hotel_names, *grounds.room_types, *rooms))
+    return fact_words((*grounds.hotel_names, *_room_words(grounds)))
+
+
+def _room_words(grounds: Grounds) -> frozenset[str]:
+    words = (word for words in grounds.room_types.values() for word in words)
+    return frozenset((*grounds.room_types, *words))
 
 
 def _room(sentence: str, spoken: str, grounds: Grounds) -> Fault:

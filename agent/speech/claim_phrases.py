@@ -12,7 +12,9 @@ _ADVERBS = any_of(
     "now already just all fully officially also been being successfully currently indeed then "
     "definitely automatically duly safely gladly happily quickly immediately certainly still"
 )
+PEOPLE = r"(?:front desk|reception|staff|colleagues?|team|manager|they|someone)"
 PARTS = {
+    "people": rf"\b{PEOPLE}",
     "so": rf"(?:{_ADVERBS} )*",
     "be": r"(?:(?:has been|have been|is|are|was|were|am|be|been|got|gets)|\b\w+'(?:s|re|ve))",
     "booking": r"\b(?:bookings?|reservations?|rooms?|stay|visit|suite)",
@@ -58,6 +60,8 @@ CLAIMS = phrases(
     ^{opening}{so}{done} (?:for|from|on|at|under|in|as|the|your|it|that|a)\b
     \bconsider (?:it|that|this|your \w+) \w+
     {stay} {be} {so}{altered}
+    {people} (?:has |have |had |already |just |now )*{done}\b
+    {people} (?:says?|said|tells?|told)\b
 
     # I did it, I do it, I will do it.
     {we}{act}
@@ -67,6 +71,7 @@ CLAIMS = phrases(
     {we}confirm\w* (?:that )?{few}{booking}\b(?! (?:type|reference|request))
     {we}{altered} {few}{stay}
     {we}(?:checked|looked into|verified)\b
+    {we}(?:be )?proceed\w* with (?:the|your|that|this)\b
     {we}(?:have|see|found|find|pulled up|located|got) (?:\w+ )?{stay}\b(?! (?:ref|num|req|code))
     {we}(?:have|got|put|have got) you (?:down|in|booked|reserved|confirmed)\b
     ^(?:booking|reserving|confirming|cancell?ing|processing) (?:your|that|the|it|a)\b
@@ -79,7 +84,9 @@ CLAIMS = phrases(
     \b(?:in|on) (?:the|our) (?:system|books|calendar)\b
     \b(?:is|are|be) (?:\w+ )?(?:ready|waiting|prepared) (?:for you|when|on|upon)\b
     \bhave (?:it|that|your \w+) (?:\w+ )?(?:ready|waiting|prepared)\b
-    \b(?:see|seeing|welcome|welcoming|host|hosting) you (?:soon|then|on|in|here|at|with us|to the)\b
+    \b(?:welcome|welcoming|host|hosting) you (?:soon|then|on|in|here|at|with us|to the)\b
+    \b(?:see|seeing) you\b(?! (?:want|would|have|said|asked|need|are calling))
+    \bcongratulations\b
     \blook(?:ing)? forward to (?:your|welcom|see|host|hav|serv|meet)
     \bcan't wait to\b
     \benjoy your (?:stay|visit|room|time)\b
@@ -94,6 +101,7 @@ CLAIMS = phrases(
     \b(?:sent|send|sending) (?:you|it|the|a|an|your)\b
     \b(?:sent|forwarded|passed|submitted|transmitted|handed)\b.*\bto (?:the|our)\b
     \byou(?: will| should|'ll) (?:\w+ )?receive\b
+    \b(?:check|watch|look in) your (?:inbox|e-?mail|phone|messages)\b
 
     # There is room.
     {hotel_has} (?:\w+ ){0,5}(?:available|availability|vacan\w+|openings?|left)\b
@@ -107,7 +115,9 @@ CLAIMS = phrases(
     \bthere(?:'s| is| are) {few}(?:rooms?|suites?) (?:left|open|free|for|available)\b
     {those_dates} (?:\w+ )?(?:works?|fits?)\b
     {those_dates} (?:is|are) (?:fine|good|ok|okay|perfect)\b
-    {we}(?:found|got) (?:you )?(?:a|an|the|one|that|two|your)\b
+    {we}(?:found|got you) (?:you )?(?:a|an|the|one|that|two|your)\b
+    {we}got (?:a|an|the|one|that) (?:\w+ )?{booking}\b
+    \blet's get you\b
     {we}(?:accommodate|fit you|offer you|give you|get you)\b
     """,
     PARTS,
@@ -119,7 +129,9 @@ CLAIMS_OF_NONE = phrases(
     \bfully booked\b
     \bsold out\b
     \bno (?:\w+ )?(?:rooms?|suites?|vacanc\w+|availability)\b
+    ^no,? (?:\w+ )?available\b
     \b(?:is|are) (?:un|not )available\b
+    {we}(?:can't|cannot) (?:give|offer|get|make) you\b
     \b(?:isn't|aren't) available\b
     {we}(?:don't|do not) have (?:\w+ ){0,4}(?:available|availability|left|for (?:those|that))
     """,

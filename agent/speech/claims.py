@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 
-from agent.speech.claim_phrases import CHANGES, CLAIMS, CLAIMS_OF_NONE, PARTS
+from agent.speech.claim_phrases import CHANGES, CLAIMS, CLAIMS_OF_NONE, PARTS, PEOPLE
 from agent.speech.mentions import DateMention
 from agent.speech.phrases import any_of, any_phrase, plain
 from agent.speech.reading import mentions
 
-# A short yes to a question that only the front desk can answer.
-_ELLIPTIC_YES = re.compile(
-    r"^(?:yes|yeah|yep|sure|certainly|absolutely|indeed|of course)\W+"
-    r"(?:it (?:is|has|was|will)|you (?:are|do|have)|we (?:do|have|can|will)|i (?:did|have|will)|"
-    r"they are|there (?:is|are))\W*$"
+# A bare yes or no, whatever the question was: nothing in it can be held against the facts.
+_BARE_ANSWER = re.compile(
+    r"^(?:(?:yes|yeah|yep|no|nope|correct|indeed|absolutely|certainly|sure|of course)\W+)?"
+    r"(?:yes|yeah|yep|no|nope|correct|indeed|absolutely|definitely|that's (?:right|correct)|"
+    r"(?:it|that) (?:is|was|has|will|does|can)(?:n't| not)?|you (?:are|do|have|can)(?:n't| not)?|"
+    r"we (?:do|have|can|will|are)(?:n't| not)?|i (?:did|have|will)(?:n't| not)?|they (?:are|do)|"
+    r"there (?:is|are)(?:n't| not)?)\W*$"
 )
 _NOT = re.compile(
     r"\b(?:not|never|cannot|unable|without|nothing|nobody|none|neither|nor|yet to|\w+n't|"
@@ -29,7 +31,7 @@ _SEEMING_NOT = re.compile(
 )
 
 _PEOPLE = {
-    "people": r"(?:front desk|reception|staff|colleagues?|team|manager|they|someone)",
+    "people": PEOPLE,
     "also": " (?:then|there|also|members?|itself|first|only)",
 }
 # Before the claim, these make it a wish, a purpose or a possibility.
@@ -92,7 +94,7 @@ def false_claim(
         The claiming words, or None.
     """
     lowered = plain(sentence).strip()
-    if match := _ELLIPTIC_YES.match(lowered):
+    if match := _BARE_ANSWER.match(lowered):
         return match.group()
     lowered = _SEEMING_NOT.sub("", lowered)
     phrases = CLAIMS + CHANGES if existing else CLAIMS

@@ -27,7 +27,7 @@ _LIST = re.compile(
     re.IGNORECASE,
 )
 # "Check-in: October 18" is a line of a form; "So, to confirm: a double room" is spoken.
-_FORM_LINE = re.compile(r"^\W*[A-Z][\w'’/-]*(?:\s[\w'’/-]+){0,3}\s?:\s?\S")
+_FORM_LINE = re.compile(r"^\W*[A-Z][\w'’/-]*(?:\s[\w'’/-]+){0,3}\s?:\s")
 _SPOKEN_COLON = re.compile(
     r"^\W*(?:so|just|to confirm|let me|one (?:more|last) (?:thing|question)|sorry|okay|ok|"
     r"thank you|thanks|and|well|great|perfect|sure|all right|alright|please note)\b[^:]*:",

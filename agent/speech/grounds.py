@@ -37,6 +37,7 @@ class Grounds:
 
     @property
     def nights(self) -> int | None:
+        """The length of the stay, from its dates or as the caller gave it."""
         if self.request.check_in is None or self.request.check_out is None:
-            return None
+            return self.request.nights
         return (self.request.check_out - self.request.check_in).days

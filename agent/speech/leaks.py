@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from agent.speech.phrases import any_phrase, plain
+from agent.speech.speakable import speakable
 from agent.speech.words import DIGITS
 
 _LEAK = any_phrase(
@@ -19,17 +20,22 @@ _LEAK = any_phrase(
     # what it was told
     \b(?:my|the|these|following|above|given) (?:system )?(?:instructions?|prompt|guidelines)\b
     \b(?:my|these|following|above|given) (?:rules|programming)\b
-    \bsystem (?:prompt|message)\b|\b(?:json|markdown|tool call|function call)\b
+    \banswer that\b|\bsystem (?:prompt|message)\b|\b(?:json|markdown|tool call|function call)\b
     \bi(?: was| am| have been|'m) (?:told|instructed|programmed|trained|designed|prompted)\b
     \b(?:ignore|disregard) (?:all|any|the|my|your|previous)\b
     \b(?:at most|no more than|maximum of) (?:three )?(?:short )?sentences\b
-    \b(?:known so far|still missing)\b
+    \b(?:known so far|still missing|request so far|your task)\b
 
     # its thoughts
     \b(?:the|this) (?:user|caller|customer)(?:'s)?\b
     \buser (?:says|said|wants|asks|asked|input)\b
     {must} (?:ask|respond|reply|say|answer|output|keep|make sure|check if|figure)\b
     \blet me think\b|\b(?:wait|hmm),? (?:the|let me|i should|but the)\b
+
+    # another's part: the caller's, or someone's who talks about the caller
+    \bi(?:'d| would) like (?:to (?:book|reserve|check in|stay)|an? (?:\w+ )?(?:room|suite))\b
+    (?:^|, )please (?:book|reserve|cancel)\b|\bmy (?:booking|reservation|stay)\b
+    \bthe guest(?:'s)?\b(?! (?:name|is named))
 
     # a draft in place of speech
     {here_is} (?:\w+ )?(?:response|reply|example|sample|version|draft|answer)\b
@@ -44,30 +50,33 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SHARED_WORDS = 8  # in a row with the prompt; shorter runs are ordinary speech
 
 
-def leaked(spoken: str, instructions: str) -> str | None:
+def leaked(spoken: str, instructions: str, facts: tuple[str, ...] = ()) -> str | None:
     """The part of a sentence that is not meant for the caller, or None.
 
     Args:
         spoken: the sentence as it will be spoken.
         instructions: the prompt.
+        facts: what may be said word for word, though the prompt holds it.
     """
     lowered = plain(spoken)
     if match := _LEAK.search(lowered):
         return match.group()
     words = _WORD.findall(lowered)
-    runs = _runs(instructions) if len(words) >= _SHARED_WORDS and instructions else frozenset()
-    for start in range(len(words) - _SHARED_WORDS + 1 if runs else 0):
-        run = " ".join(words[start : start + _SHARED_WORDS])
-        if run in runs:
-            return run
-    return None
+    secret = _secret_runs(instructions, facts)
+    return next((run for run in _runs(words) if run in secret), None)
 
 
 @lru_cache(maxsize=16)
-def _runs(instructions: str) -> frozenset[str]:
-    words = _WORD.findall(plain(instructions))
+def _secret_runs(instructions: str, facts: tuple[str, ...]) -> frozenset[str]:
+    secret = set(_runs(_WORD.findall(plain(speakable(instructions)))))
+    for fact in facts:
+        secret.difference_update(_runs(_WORD.findall(plain(speakable(fact)))))
+    return frozenset(secret)
+
+
+def _runs(words: list[str]) -> list[str]:
     starts = range(len(words) - _SHARED_WORDS + 1)
-    return frozenset(" ".join(words[start : start + _SHARED_WORDS]) for start in starts)
+    return [" ".join(words[start : start + _SHARED_WORDS]) for start in starts]
 
 
 # A word or a phrase three times in a row is a loop of the model's.

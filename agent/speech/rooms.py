@@ -6,12 +6,14 @@ import re
 from functools import lru_cache
 
 from agent.speech.grounds import Grounds
+from agent.speech.mentions import DateMention
 from agent.speech.phrases import plain
+from agent.speech.reading import mentions
 
 # Offering ("a double or a twin?") and telling ("the suite is large") do not settle on a room.
 _SETTLES = re.compile(
     r"\b(?:your|you(?:'d| would) like|you want(?:ed)?|you asked|you chose|booking|reservation|"
-    r"request|noted|have you|got|check(?:ing)?[ -]in|from|"
+    r"request|noted|have you|got|check(?:ing)?[ -]in|"
     r"for (?:\w+ )?(?:guests?|nights?|adults?|people|persons?))\b"
 )
 
@@ -26,7 +28,10 @@ def wrong_room(spoken: str, grounds: Grounds) -> str | None:
     }
     own = grounds.request.room_type
     # Several are an offer or a choice, and so is one in a question while none is known.
-    if len(named) != 1 or own in named or not _SETTLES.search(lowered):
+    if len(named) != 1 or own in named:
+        return None
+    dated = any(isinstance(mention, DateMention) for mention in mentions(spoken))
+    if not (dated or _SETTLES.search(lowered)):
         return None
     if own is None and lowered.endswith("?"):
         return None

@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.speech.claim_phrases import PEOPLE
 from agent.speech.facts import clauses, topics
+from agent.speech.permitted import permitted, waits_for_people, without_values
 from agent.speech.phrases import any_of, any_phrase, plain
+from agent.speech.reading import mentions
+from agent.speech.speakable import speakable
 from agent.speech.words import vocabulary
 
 # A clause tells something of the hotel when it speaks of what hotels have …
@@ -17,10 +21,11 @@ _AMENITY = re.compile(
         r"pools? gym fitness spa sauna jacuzzi hot_tub breakfasts? brunch lunch dinner meals? "
         r"buffet coffee restaurants? bar minibar room_service kitchen\w* parking garage "
         r"car_park valet wi-?fi internet dogs? cats? pets? animals? smok\w+ shuttle transfer "
-        r"airport station beach downtown city_cent(?:re|er) terrace balcon\w+ views? "
-        r"elevators? lifts? wheelchair\w* accessible towels? cribs? cots? laundry luggage "
-        r"concierge air[-_]condition\w* heating heated television tv safe cancellation deposit "
-        r"discounts? tax(?:es)? fees? late_check-?out early_check-?in loyalty"
+        r"airport station beach downtown terrace balcon\w+ views? elevators? lifts? "
+        r"wheelchair\w* accessible towels? cribs? cots? laundry luggage concierge "
+        r"air[-_]condition\w* heating heated television tv safe cancellation payments? "
+        r"credit_cards? deposit discounts? tax(?:es)? fees? late_check-?out early_check-?in "
+        r"loyalty located situated cent(?:re|er) heart_of city town"
     )
     + r"\b"
 )
@@ -49,21 +54,30 @@ _IDIOM = any_phrase(
 # The clause asks, passes the question on, or repeats the caller's wish.
 _NO_STATEMENT = any_phrase(
     r"""
-    {opening}(?:would|do|does|did|shall|should|may|can|could|will)\b.*\?
-    {opening}(?:is|are|what|which|who|when|where|how|why)\b.*\?
     \b(?:don't|do not|can't|cannot) (?:know|say|see|tell|promise|confirm)\b|\bnot sure\b
     \bask\w*\b|\bif\b|\bwhether\b|\bnoted?\b|\bquestion\b
     \b(?:about|regarding) (?:the |our |your )?\w+$
     \byou(?:'d| would) (?:like|prefer)\b|\byou want\b
-    \b(?:front desk|reception|colleague|staff|they)\b.*\b(?:will|can|would|knows?)\b|\bthey'll\b
+    {people}\b.*\b(?:will|can|would|knows?)\b(?!.*{telling})
+    \bthey'll\b(?!.*{telling})|\bcontact\w*\b|\binquir\w*\b
     """,
-    {"opening": "^(?:(?:and|or|so|okay|great|also|sure) )*"},
+    {
+        # "The front desk can tell you that there is a gym" states it all the same.
+        "telling": r"\b(?:tell|say|confirm)\w*(?: you)?(?: that)? "
+        r"(?:the|our|we|there|it|all|every)\b",
+        "people": rf"\b{PEOPLE}",
+    },
+)
+_INVERTED = re.compile(
+    r"^(?:(?:and|or|but|so|okay|great|also|sure|then|please|just|now|well|yes|no) )*"
+    r"(?:would|do|does|did|shall|should|may|can|could|will|is|are|was|were|has|have|had|am|isn't|aren't|don't|what|which|"
+    r"anything|something|who|when|where|how|why)\b"
 )
 _NEGATIVE = re.compile(r"\b(?:not|no|never|cannot|without|except|\w+n't|prohibited|forbidden)\b")
 _NEUTRAL = vocabulary(
-    "actually additional again anything booking check checkin checkout detail desk else enjoy "
+    "valu actually additional again anything booking check checkin checkout detail desk else enjoy "
     "everything far front hav help hotel howev includ information ask kind know let mean mind "
-    "moment most noth number option place possibl problem quick question really request "
+    "moment most number option place possibl problem quick question really request "
     "reservation show someth take tell that's thing tak type understand us use usual usually "
     "way whole with full fully option course i've we've it's there's here's we're they're "
     "you're call called comfortabl prefer choic choose"
@@ -88,7 +102,7 @@ _NO_SUBJECT = re.compile(
 def _read(facts: tuple[str, ...]) -> tuple[_Statement, ...]:
     statements: list[_Statement] = []
     for fact in facts:
-        lowered = plain(fact)
+        lowered = plain(speakable(fact))
         subject = topics(lowered)[:1]
         parts = []
         for _, clause in clauses(lowered):
@@ -100,39 +114,58 @@ def _read(facts: tuple[str, ...]) -> tuple[_Statement, ...]:
     return tuple(statements)
 
 
-def unknown_fact(spoken: str, facts: tuple[str, ...], own_words: frozenset[str]) -> str | None:
-    """The clause that says something of the hotel which no fact says.
+def unknown_fact(
+    spoken: str,
+    facts: tuple[str, ...],
+    own_words: frozenset[str],
+    room_words: frozenset[str] = frozenset(),
+    names: frozenset[str] = frozenset(),
+) -> str | None:
+    """The clause that states something which no fact says and the call cannot know.
 
     Args:
         spoken: the sentence as it will be spoken.
         facts: the hotel's.
         own_words: further words that may be said of it, in lower case: room types, its name.
+        room_words: the words for its room types.
+        names: the words of the caller's name.
 
     Returns:
-        The clause, or None.
+        The clause, with VALUE for a value and ROOM for a room type, or None.
     """
-    lowered = plain(spoken)
+    text = without_values(spoken, mentions(spoken), room_words, names)
     neutral = _NEUTRAL | frozenset(topics(" ".join(own_words)))
     subject: tuple[str, ...] = ()
-    for _, clause in clauses(lowered):
-        told = _IDIOM.sub(" ", clause).strip()
+    waiting = False
+    for _, clause in clauses(text):
+        told = _IDIOM.sub(" ", clause).strip(' .!?"')
         about = tuple(topic for topic in topics(told) if topic not in neutral)
         if _NO_SUBJECT.match(told):
             about = tuple(dict.fromkeys((*subject, *about)))
         elif about:
             subject = about[:1]
-        if not (_AMENITY.search(told) or _ASSERTS.search(told)):
+        if waiting or (text.endswith("?") and _INVERTED.match(told)):
+            waiting = False
             continue
-        if _NO_STATEMENT.search(f"{told}?" if lowered.endswith("?") else told):
-            continue
-        if about and not _is_borne_out(about, bool(_NEGATIVE.search(told)), facts):
+        waiting = waits_for_people(told)
+        amenity = any(match.group() not in own_words for match in _AMENITY.finditer(told))
+        if amenity or _ASSERTS.search(told):
+            harmless = bool(_NO_STATEMENT.search(told)) or (not amenity and permitted(told))
+        else:
+            harmless = permitted(told)
+        # A fact is about the hotel, never about a date or a number alone: "VALUE is open".
+        by_fact = not re.match(r"VALUE (?:is|are|was|will)\b", told) and _is_borne_out(
+            about, told, facts
+        )
+        if not harmless and not by_fact:
             return clause.strip()
     return None
 
 
-def _is_borne_out(about: tuple[str, ...], negative: bool, facts: tuple[str, ...]) -> bool:
+def _is_borne_out(about: tuple[str, ...], told: str, facts: tuple[str, ...]) -> bool:
     """Whether one fact speaks of all this, and its nearest clause agrees in denying or not."""
-    for fact in _read(facts):
+    negative = bool(_NEGATIVE.search(told))
+    for fact in _read(facts) if about else ():
         if not fact.topics.issuperset(about):
             continue
         best = max(len(part & set(about)) for part, _ in fact.clauses)

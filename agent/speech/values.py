@@ -134,6 +134,9 @@ def _date_is_own(
         own = (request.check_out,)
     else:
         own = (request.check_in, request.check_out)
+    if request.check_in is None and mention.month is not None and mention.month == request.month:
+        # The caller has said the month so far, and no day of it.
+        return mention.day is None and mention.year is None
     return any(day is not None and _fits(mention, day, grounds.today) for day in own)
 
 
