@@ -95,11 +95,12 @@ class Stack:
 
 
 @contextmanager
-def running_stack(folder: Path) -> Iterator[Stack]:
+def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stack]:
     """Start the whole stack, wait until all of it is ready, and end it afterwards.
 
     Args:
         folder: an empty one; holds its state, its logs and the bookings.
+        under: a command to run it under, such as a tracer.
     """
     state_dir = folder / "state"
     room_port = consecutive_free_ports(ROOM_SERVER_PORTS)
@@ -115,7 +116,7 @@ def running_stack(folder: Path) -> Iterator[Stack]:
         "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
     }
     process = subprocess.Popen(
-        [sys.executable, "-m", "selfhost", "up", "--json", "--no-browser"],
+        [*under, sys.executable, "-m", "selfhost", "up", "--json", "--no-browser"],
         cwd=PROJECT,
         env=environment,
         stdout=(folder / "up.jsonl").open("wb"),

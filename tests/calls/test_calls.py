@@ -1,0 +1,28 @@
+"""Whole spoken calls, through the real room, models and worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.calls.playing import CALLS, play
+from tests.stack import Stack
+
+NAMES = sorted(file.stem for file in CALLS.glob("*.yaml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_call_comes_out_as_its_file_expects(name: str, stack: Stack, tmp_path: Path) -> None:
+    report = play(stack, name, tmp_path)
+    turns = report["turns"]
+    assert not [turn for turn in turns if turn["missed"]]
+    for figure in ("gap_ms", "first_partial_ms", "final_ms"):
+        assert [turn[figure] for turn in turns if turn[figure] is not None]
+
+
+def test_the_agent_falls_silent_when_the_caller_breaks_in(stack: Stack, tmp_path: Path) -> None:
+    turns = play(stack, "interruption", tmp_path)["turns"]
+    stopped = [turn for turn in turns if turn["interrupted"]]
+    assert len(stopped) == 1
+    assert stopped[0]["stop_ms"] is not None
