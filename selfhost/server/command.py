@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import socket
 from typing import Annotated
 
 import typer
@@ -36,6 +37,7 @@ def serve(
             f"Listening on {host} would let anyone use the models. Set MODEL_SERVER_API_KEY, or "
             "listen on 127.0.0.1."
         )
+    listener = _listen(host, port)
     for name in (settings.transcription_model, settings.speech_model):
         models.path(MODEL_FOLDERS.get(name, name))
 
@@ -46,13 +48,32 @@ def serve(
         server.should_exit = True
 
     app = create_app(settings, models.path, on_failure)
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", ws="websockets-sansio")
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        ws="websockets-sansio",
+        # Sound hardly compresses, and each chunk of it would cost the time of trying.
+        ws_per_message_deflate=False,
+    )
     server = uvicorn.Server(config)
-    server.run()
+    server.run(sockets=[listener])
     if failure:
         raise SetupError(f"The model server ended: {failure[0]}")
-    if not server.started:
-        raise SetupError(f"The model server could not listen on {host} port {port}.")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """
+    Raises:
+        SetupError: the address cannot be listened on.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise SetupError(
+            f"The model server cannot listen on {host} port {port}: {error.strerror}. End what "
+            "uses it, or choose another with MODEL_SERVER_PORT."
+        ) from None
 
 
 def _is_loopback(host: str) -> bool:

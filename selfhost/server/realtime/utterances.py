@@ -59,7 +59,7 @@ class DecodeRequest:
     start: int
     end: int | None
     voiced_ms: int
-    prefix: str = ""  # words that were passed on already
+    prefix: str = ""  # how its text begins, as was passed on already
 
 
 @dataclass
@@ -394,7 +394,7 @@ class Utterances:
             part.start,
             None,
             part.voiced_ms,
-            prefix=part.stable.text,
+            prefix=part.stable.prefix,
         )
 
     def _find(self, request: DecodeRequest) -> tuple[_Item, _Part] | None:

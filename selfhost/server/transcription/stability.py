@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from selfhost.server.transcription.guards import plain
 
+MIN_PREFIX_WORDS = 6
+PREFIX_HELD_BACK_WORDS = 4
 _TRAILING = ".,;:!?…-–—"
 
 
@@ -28,8 +30,14 @@ class StableText:
     times_same: int = 0  # how often in a row the decode was the same as the one before
 
     @property
-    def text(self) -> str:
-        return " ".join(self.emitted)
+    def prefix(self) -> str:
+        """How the next decode may begin without decoding it again; "" while the text is short.
+
+        Given only a few words, Whisper says them twice; so it gets many, or none, and never the
+        latest.
+        """
+        known = self.emitted[:-PREFIX_HELD_BACK_WORDS]
+        return " ".join(known) if len(known) >= MIN_PREFIX_WORDS else ""
 
     def advance(self, hypothesis: str) -> tuple[StableText, str]:
         """Take the next decode of the same, longer audio.

@@ -118,6 +118,14 @@ def say(client: httpx.Client) -> Say:
     return speak
 
 
+def wait_until_idle(client: httpx.Client, endpoint: str) -> None:
+    """Wait until the server works on nothing at `endpoint`."""
+    deadline = time.monotonic() + 10
+    while f'in_flight{{endpoint="{endpoint}"}} 0.0' not in client.get("/metrics").text:
+        assert time.monotonic() < deadline, f"{endpoint}: abandoned work is still being done"
+        time.sleep(0.05)
+
+
 def quiet(seconds: float, level: int = 20, seed: int = 0) -> Pcm:
     """What a microphone hears when nobody speaks: faint noise."""
     noise = np.random.default_rng(seed).standard_normal(int(seconds * RATE_HZ)) * level

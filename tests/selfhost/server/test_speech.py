@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from selfhost.server.transcription.guards import plain
-from tests.selfhost.server.conftest import RATE_HZ, Say
+from tests.selfhost.server.conftest import RATE_HZ, Say, wait_until_idle
 from tests.selfhost.server.test_transcriptions import error_of, transcribe, wav
 
 REPLY = "I have a double room from the first of May to the third of May. Shall I read it back?"
@@ -81,7 +81,8 @@ def test_speed_changes_the_length_and_not_the_words(client: httpx.Client) -> Non
         speed: len(speak(client, REPLY, speed=speed).content) for speed in (0.25, 0.8, 1.0, 1.5, 4)
     }
     assert sorted(lengths.values(), reverse=True) == list(lengths.values())
-    assert lengths[0.25] / lengths[1.0] == pytest.approx(4, rel=0.2)
+    assert lengths[0.25] > 2.5 * lengths[1.0]
+    assert lengths[4] < 0.5 * lengths[1.0]
     assert heard(client, speak(client, REPLY, speed=1.3).content)[-2:] == ["it", "back"]
 
 
@@ -133,7 +134,9 @@ def test_wrong_fields_are_named(client: httpx.Client) -> None:
     assert error_of(speak(client, "Hi.", speed=9), 400)["param"] == "speed"
     too_long = error_of(speak(client, "word " * 5000), 400)
     assert too_long["code"] == "string_above_max_length"
-    answer = client.post("/v1/audio/speech", content=b"{not json")
+    answer = client.post(
+        "/v1/audio/speech", content=b"{not json", headers={"Content-Type": "application/json"}
+    )
     assert error_of(answer, 400)["code"] == "invalid_json"
 
 
@@ -142,8 +145,5 @@ def test_a_client_that_leaves_stops_the_synthesis(client: httpx.Client, say: Say
     body = {"model": "piper", "input": text, "response_format": "pcm"}
     with client.stream("POST", "/v1/audio/speech", json=body) as answer:
         next(answer.iter_raw())
-    deadline = time.monotonic() + 10
-    while 'in_flight{endpoint="speech"} 0.0' not in client.get("/metrics").text:
-        assert time.monotonic() < deadline, "the abandoned reply is still being spoken"
-        time.sleep(0.05)
+    wait_until_idle(client, "speech")
     assert heard(client, speak(client, REPLY).content)[-2:] == ["it", "back"]

@@ -64,4 +64,10 @@ def test_the_final_adds_only_what_continues_the_partials(final: str, rest: str) 
 def test_an_empty_decode_is_harmless() -> None:
     stable, delta = StableText(emitted=("Yes",), previous=("Yes", "please")).advance("")
     assert delta == ""
-    assert stable.text == "Yes"
+    assert stable.emitted == ("Yes",)
+
+
+def test_only_a_long_text_spares_the_next_decode_its_beginning() -> None:
+    words = ("we", "would", "like", "to", "book", "a", "double", "room", "for", "two", "guests")
+    assert StableText(emitted=words[:9]).prefix == ""
+    assert StableText(emitted=words).prefix == "we would like to book a double"
