@@ -86,7 +86,7 @@ CLAIMS = phrases(
     \bhave (?:it|that|your \w+) (?:\w+ )?(?:ready|waiting|prepared)\b
     \b(?:welcome|welcoming|host|hosting) you (?:soon|then|on|in|here|at|with us|to the)\b
     \b(?:see|seeing) you\b(?! (?:want|would|have|said|asked|need|are calling))
-    \bcongratulations\b
+    \bcongratulations\b|\bwelcome back\b|\bbooks? you\b
     \blook(?:ing)? forward to (?:your|welcom|see|host|hav|serv|meet)
     \bcan't wait to\b
     \benjoy your (?:stay|visit|room|time)\b

@@ -16,13 +16,18 @@ class Mention:
 
 @dataclass(frozen=True)
 class DateMention(Mention):
-    """A date as far as it was said; `weekday` is 0 for Monday, `offset` in days from today."""
+    """A date as far as it was said.
+
+    `weekday` is 0 for Monday, `offset` in days from today; a `vague` one ("next month") says no day
+    that could be checked.
+    """
 
     month: int | None = None
     day: int | None = None
     year: int | None = None
     weekday: int | None = None
     offset: int | None = None
+    vague: bool = False
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from agent.speech.phrases import any_of, any_phrase, plain
 _STATES = any_phrase(
     r"""
     \b(?:is|are|was|were|am|has|have|had|will|would|can|cannot|could|may|might|must|shall|should)\b
-    \b(?:do|does|did)\b|\b\w+n't\b
+    \b(?:do|does|did|exists?)\b|\b\w+n't\b
     \b(?:it|that|there|this|he|she|here|what|everything|nothing|room|booking|reservation)'s\b
     \b\w+'(?:re|ve|ll|d|m)\b
     ^(?:i|we|you|they|it|he|she|someone) (?:\w+ )*\w+
@@ -30,7 +30,8 @@ _STATES = any_phrase(
         ),
         "verb": any_of(
             "stands? awaits? begins? starts? runs? ends? costs? comes? includes? opens? closes? "
-            "goes works? looks? says? said remains? stays? eats? gets? takes? holds? waits?"
+            "goes works? looks? says? said remains? stays? eats? gets? takes? holds? waits? "
+            "faces? overlooks? sleeps? fits?"
         )
         + r"\b",
     },
@@ -38,8 +39,8 @@ _STATES = any_phrase(
 
 # Said before the statement itself, which is then looked at without it.
 _OPENING = any_of(
-    "and so but or okay ok great well then also sure yes no of_course alright perfect now oh "
-    "actually just please_note unfortunately sorry i'm_(?:very_|so_)?(?:sorry|afraid)"
+    "so_far and so but or okay ok great well then also sure yes no of_course alright perfect "
+    "now oh actually just please_note unfortunately sorry i'm_(?:very_|so_)?(?:sorry|afraid)"
 )
 _OPENER = re.compile(rf"^(?:{_OPENING}\b[ ,]*(?:but )?)+")
 # What depends on another clause is not stated.
@@ -51,13 +52,13 @@ _DEPENDENT = re.compile(
 _PARTS = {
     # The number of words between is kept small, so that one clause does not excuse another.
     "you": r"^you(?:'d| would|'ve| have)?",
-    "you_are": r"^you(?:'re| are|'ll| will|'ll be| will be|'d be)?",
+    "you_are": r"^you(?:'re| are|'ll| will|'ll be| will be|'d be| would be)?",
     "travels": r"(?:check|arriv|leav|depart|stay|com)\w*",
     "values": r"^(?:(?:for|from|on|at|to|the|a|an) )*(?:(?:VALUE|ROOM)(?: to| until|,)? )+",
     "service": r"\b(?:check-?in|check-?out|breakfast|pool|parking|it|desk)",
     "was": r"(?: is| was| would be| will be|'s|'ll be|'d be)",
     "that": r"^(?:it|that|this)(?: is| was|'s|'ll be| will be)",
-    "also": r" (?:then|there|also|members?|itself|first|only)",
+    "also": r" (?:then|there|also|members?|itself|first|only|still)",
     "is": r"(?:is|are|was|were|be|'s|'re|would be|will be|'d be|'ll be)",
     "so": r"(?:(?:then|now|also|just|all|only|still|already|really|very|so|quite|about) )*",
     "at": r"(?:(?:for|from|on|at|by|until|till|to|under|in|as|with|a|an|the|of|name|total) )*",
@@ -69,12 +70,13 @@ _PARTS = {
     r"(?: (?:have|had|will|would|can|could|am|are|just|only|also|still|already|now|then|be))*",
     "mine": any_of(
         r"not(?:e|ed|ing) tak(?:e|ing)_(?:that|this|it|your|a|only|down|requests?|the) took "
-        r"writ(?:e|ing) wrote put_(?:that|it|your_(?:request|name)) underst(?:and|ood) hear heard "
-        r"needs? mean meant hop(?:e|ing) appreciate apologi[sz]e like_to love_to help\w* assist\w* "
-        r"ask\w* read\w* repeat\w* go(?:ing)?_over say said spell\w* pass\w* check_with "
-        r"ma(?:ke|de)_a_note chang\w+ updat\w+ correct\w* confirm\w* listen\w* speak\w* know "
-        r"miss(?:ed)? catch caught thank suggest recommend start continue sorry afraid glad happy "
-        r"delighted pleased here unable not_able calling wish wonder\w* understand\w*"
+        r"writ(?:e|ing) wrote written having_trouble put_(?:that|it|your_(?:request|name)) "
+        r"underst(?:and|ood) hear heard needs? mean meant hop(?:e|ing) appreciate apologi[sz]e "
+        r"like_to love_to help\w* assist\w* ask\w* read\w* repeat\w* go(?:ing)?_over say said "
+        r"spell\w* pass\w* check_with ma(?:ke|de)_a_note chang\w+ updat\w+ correct\w* confirm\w* "
+        r"listen\w* speak\w* know miss(?:ed)? catch caught thank suggest recommend start "
+        r"continue sorry afraid glad happy delighted pleased here unable not_able calling wish "
+        r"wonder\w* understand\w*"
     ),
 }
 _PERMITTED = any_phrase(
@@ -83,8 +85,9 @@ _PERMITTED = any_phrase(
     {i} {mine}\b
     ^i (?:can't|cannot|can not|don't|do not|didn't|did not|won't|couldn't|haven't)\b
     ^i(?:'m| am) not\b
-    ^i(?:'ve| have)?(?: got)? (?:got |have )?(?:your|that|you|VALUE|an?|one|few|some|down|it)\b
-    ^i see\b(?! (?:your|the|a) (?:booking|reservation|room))
+    ^i(?:'ve| have)?(?: got)? (?:got |have )?(?:your|that|you|VALUE|an?|one|few|some|down|it|no)\b
+    ^i see(?: (?:that )?you\b.*)?$
+    ^i've kept$
     ^i think (?:that|it)\b
     ^we only (?:take|accept|note)\b
     ^we (?:have|offer|do have) (?:ROOM|,|rooms?|suites?|and|or| )+$
@@ -92,7 +95,7 @@ _PERMITTED = any_phrase(
     # What the caller wants, said and does.
     {you} (?:like|prefer|want|need|said|say|asked|mentioned|told|gave|chose|spelled|spell)\b
     {you} (?:wish|wanted|given|called|already)\b
-    {you_are} {so}(?:welcome|right|correct|calling|looking|asking)\b
+    {you_are} {so}(?:welcome|right|correct|calling|looking|asking|breaking up)\b
     {you_are} {so}{travels} {at}(?:(?:in|out) )?{at}{value}
     ^you (?:can|could|may|might) (?:also |always )?(?:call|reach|contact|ask|tell|give|say|spell)\b
     ^you (?:can|may) (?:also |always )?check (?:in|out) {at}{value}
@@ -100,6 +103,7 @@ _PERMITTED = any_phrase(
     # Of a part of the request: which value it has, whether it is known.
     \b{part} (?:\w+ )?(?:with \w+ VALUE )?{is} {so}(?:not )?{at}{value}
     \b{part} {is} {so}(?:right|correct|noted|missing|needed|spelled|clear|complete|unclear)\b
+    \b{part} VALUE {is} {so}(?:right|correct|noted)\b
     \b{part} {is}(?:n't| not| yet to be| still to be| to be)\b
     \brequest\b.*{is} {so}(?:noted|understood|under|for|in the name|only|just|pending)\b
     {values}(?:{is}|works) {so}(?:right|correct|noted|your|the (?:check|day|date)|{value})
@@ -112,7 +116,11 @@ _PERMITTED = any_phrase(
     ^(?:it|that|this|there|here)(?:{was}| makes| are) {so}{at}{value}
     {that} {so}(?:right|correct|fine|great|good|lovely|wonderful|perfect|nice|okay|ok|noted)\b
     {that} {so}(?:clear|understood|kind|helpful|all|no|my pleasure)\b
-    {that} {so}a (?:pleasure|great|lovely|good|nice|request)\b
+    {that} {so}(?:a (?:pleasure|great|lovely|good|nice|request|question)|everything|up to)\b
+    ^it depends\b
+    ^(?:the line|we're (?:nearly|almost)|here(?: is|'s))\b
+    ^(?:it|{part}|your {part}) (?:has not|hasn't)\b
+    \brequest (?:will go|goes) to the front desk\b
     {that} not\b|^(?:it|that|this) (?:isn't|wasn't|doesn't|won't|can't)\b
     {that} {so}{travels} (?:(?:in|out) )?{at}{value}
     ^that's (?:all|how|why|what)\b
@@ -124,7 +132,8 @@ _PERMITTED = any_phrase(
     # What the front desk will or does do, not what it did.
     \b{people}(?:{also})*(?:'ll| (?:will|would|can|may|must|should))\b
     \b{people}(?:{also})* (?:needs? to|has to|have to|is going to|is able to)\b
-    \b{people}(?:{also})* (?:books?|confirms?|checks?|decides?|knows?)\b
+    \b{people}(?:{also})* (?:books?|confirms?|checks?|decides?|knows?|handles?|takes)\b
+    \b{people}(?:{also})* (?:hasn't|has not|haven't|have not|doesn't|does not)\b
     \b(?:will|can|must|has to|have to|needs? to|is|are)\b.*\bby (?:the |our |a )?{people}\b
 
     # Courtesies

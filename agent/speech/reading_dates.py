@@ -10,6 +10,8 @@ _MONTH_NUMBERS = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 _WEEKDAY_NUMBERS = {name.lower(): number for number, name in enumerate(WEEKDAYS)}
 _WEEKDAY_NUMBERS |= {f"{name}s": number for name, number in tuple(_WEEKDAY_NUMBERS.items())}
 _OFFSETS = {"yesterday": -1, "today": 0, "tonight": 0, "tomorrow": 1}
+_WHICH_PERIOD = vocabulary("next this last coming following")
+_PERIODS = vocabulary("week weekend fortnight month year summer winter spring autumn")
 _NAMED_DAYS = {
     ("new", "year's", "eve"): (12, 31),
     ("new", "year's", "day"): (1, 1),
@@ -47,6 +49,9 @@ def date_at(tokens: Tokens, index: int) -> tuple[DateMention, int] | None:
     if word in _OFFSETS:
         end = index + 1
         return DateMention(*tokens.span(index, end), offset=_OFFSETS[word]), end
+    if word in _WHICH_PERIOD and tokens.word(index + 1) in _PERIODS:
+        end = index + 2
+        return DateMention(*tokens.span(index, end), vague=True), end
     for name, (month, day) in _NAMED_DAYS.items():
         end = index + len(name)
         if all(tokens.word(index + place) == part for place, part in enumerate(name)):

@@ -22,6 +22,7 @@ from agent.speech.spoken_values import (
     phone,
     reference,
     room_number,
+    spelled,
     twelve_hour,
     url,
 )
@@ -180,6 +181,7 @@ _VALUES: list[Rule] = [
         ),
         room_number,
     ),
+    (_compile(r"(?<![\w'’-])(?=[^A-Z]*[A-Z])[A-Z0-9](?:[ -][A-Z0-9](?![\w'’])){2,}", 0), spelled),
     (
         _compile(
             r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Z])[A-Z0-9]+(?:[-–][A-Z0-9]+)*(?![\w-])(?<=....)", 0
@@ -202,6 +204,7 @@ _VALUES: list[Rule] = [
 ]
 
 _MARKS: list[Rule] = [
+    (_compile(r"(?<![\w'’-])[A-Z](?:[ -][A-Z](?![\w'’])){2,}", 0), spelled),
     # Abbreviations and symbols
     (_compile(r"\be\.g\.,?"), "for example,"),
     (_compile(r"\bi\.e\.,?"), "that is,"),

@@ -164,11 +164,18 @@ def reference(match: re.Match[str]) -> str:
         parts = [whole[i : i + 3] for i in range(0, len(whole), 3)]
         if len(parts) > 1 and len(parts[-1]) == 1:  # never a lone last letter: 3 + 4
             parts[-2:] = [parts[-2] + parts[-1]]
-    spelled = (
-        " ".join(words.digits(char) if char.isdigit() else char.upper() for char in part)
-        for part in parts
-    )
-    return ", ".join(spelled)
+    return ", ".join(_one_by_one(part) for part in parts)
+
+
+def spelled(match: re.Match[str]) -> str:
+    """What is spelled already, with spaces or hyphens between: "K 7 4", "R-A-M-A-N"."""
+    return _one_by_one(re.sub(r"[ -]", "", match.group()))
+
+
+def _one_by_one(chars: str) -> str:
+    said = [words.digits(char) if char.isdigit() else char.upper() for char in chars]
+    # Before another word, a voice reads a lone "A" as in "a room"; a comma makes it the letter.
+    return " ".join(f"{char}," if char == "A" else char for char in said).removesuffix(",")
 
 
 def room_number(match: re.Match[str]) -> str:

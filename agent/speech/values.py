@@ -28,6 +28,7 @@ _HARMLESS = vocabulary(
     "question questions thing things moment moments second seconds more detail details last "
     "quick step steps way ways option options of other each time"
 )
+_AFTER_BARE_NUMBER = vocabulary("and at for from in is it on or please right then to with")
 _NUMBERED = re.compile(r"\b(?:room|number|floor|suite|extension)\s$")
 _ABOUT_REFERENCE = re.compile(
     r"\b(?:reference|confirmation|booking (?:number|code)|reservation number)\b"
@@ -141,6 +142,8 @@ def _date_is_own(
 
 
 def _fits(mention: DateMention, day: date, today: date) -> bool:
+    if mention.vague:
+        return False
     if mention.offset is not None:
         return today + timedelta(days=mention.offset) == day
     return all(
@@ -185,7 +188,9 @@ def _count_is_own(mention: CountMention, found: tuple[Mention, ...], grounds: Gr
         return True  # "one room", "which one", "one moment"
     if mention.unit in _HARMLESS and mention.number <= 3:
         return True
-    return mention.unit != "room" and mention.number in (request.guests, grounds.nights)
+    # "Two, is that right?", but not "two pools".
+    alone = not mention.unit.isalpha() or mention.unit in _AFTER_BARE_NUMBER
+    return alone and mention.number in (request.guests, grounds.nights)
 
 
 def _breakdown_is_own(found: tuple[Mention, ...], grounds: Grounds) -> bool:
