@@ -39,6 +39,9 @@ _SAME = {
 }
 
 
+_PREDICATES = vocabulary("fre welcom open clos")  # stems that tell of a thing but name none
+
+
 def topics(text: str) -> tuple[str, ...]:
     """The stems of the words that say what `text` is about, in their order."""
     text = _CHECK_IN_OUT.sub(r"check\1", text.lower()).replace("wi-fi", "wifi")
@@ -77,6 +80,22 @@ def fact_values(facts: tuple[str, ...], day_first: bool) -> tuple[FactValue, ...
 def fact_words(facts: tuple[str, ...]) -> frozenset[str]:
     """Every word of the facts, in lower case."""
     return frozenset(word.lower() for fact in facts for word in _WORD.findall(fact))
+
+
+def fact_for(question: str, facts: tuple[str, ...]) -> str | None:
+    """The fact that speaks of most of what `question` is about; None when none speaks of any.
+
+    What is said instead of an answer that failed its check, where the fact itself answers best.
+    """
+    about = set(topics(question))
+    best, best_rank = None, (0, 0)
+    for fact in facts:
+        shared = about.intersection(topics(speakable(fact)))
+        # "Is the gym free?" is not answered by what else is free.
+        rank = (len(shared - _PREDICATES), len(shared))
+        if rank[0] and rank > best_rank:
+            best, best_rank = fact, rank
+    return best
 
 
 def clause_at(text: str, position: int) -> str:

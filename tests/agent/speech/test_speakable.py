@@ -60,7 +60,10 @@ def test_any_text_at_all_becomes_speakable_text(text: str) -> None:
     assert not re.search(r"[0-9]", spoken)
 
 
-@given(st.lists(st.from_regex(r"[a-z]{2,8}", fullmatch=True), min_size=1, max_size=6), st.data())
+WORDS = st.sampled_from(["double", "sea", "view", "and", "breakfast", "a", "with", "twin", "cot"])
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6), st.data())
 def test_no_word_is_lost_at_punctuation(words: list[str], data: st.DataObject) -> None:
     joints = st.sampled_from((" ", ", ", " (", ") ", "—", ")—", ") - ", " – ", "… ", ": ", "; "))
     text = words[0] + "".join(data.draw(joints) + word for word in words[1:])
