@@ -24,6 +24,8 @@ NAMED_DAYS = {
     "new year's day": (1, 1),
     "new years day": (1, 1),
     "new year's": (1, 1),
+    "new years": (1, 1),
+    "new year": (1, 1),
     "christmas eve": (12, 24),
     "christmas day": (12, 25),
     "christmas": (12, 25),

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from agent.booking.date_mentions import Mention, Shape
 from agent.booking.heard import ProblemKind
+from agent.booking.mention import Mention, Shape
 
 _MONTHS_LOOKED_AHEAD = 14
 
@@ -29,82 +29,76 @@ class Impossible:
 Resolved = date | Impossible
 
 
-def resolve_check_in(
-    mention: Mention,
-    *,
-    today: date,
-    old: date | None = None,
-    check_out: date | None = None,
-    max_nights: int,
-    month: int | None = None,
-) -> Resolved:
-    """The check-in date that was meant.
+@dataclass(frozen=True)
+class Resolver:
+    """What decides which date a mention is.
 
-    Args:
-        mention: what was said.
+    Attributes:
         today: the earliest check-in.
-        old: the check-in that this one corrects; a day alone is then the nearest one to it.
-        check_out: the check-out that is known, if it is.
         max_nights: the longest stay.
+        old: the check-in that a new one would correct; a day alone is then in its month.
         month: the month (1 to 12) that the caller gave earlier without a day.
     """
-    if mention.shape in (Shape.MONTH, Shape.WEEK):
-        return Impossible(ProblemKind.DATE_INCOMPLETE, mention.exact, mention.month)
-    if mention.month is None and mention.exact is None and old is None and month is not None:
-        mention = replace(mention, month=month)
-    dates = _occurrences(mention, old or today, today)
-    if isinstance(dates, Impossible):
-        return dates
-    future = [day for day in dates if day >= today]
-    if not future:
-        return Impossible(ProblemKind.DATE_IN_PAST, dates[-1])
-    if old is not None:
-        return _corrected(future, mention, old, check_out, max_nights)
-    staying = [day for day in future if check_out and 0 < (check_out - day).days <= max_nights]
-    return staying[-1] if staying else future[0]
 
+    today: date
+    max_nights: int
+    old: date | None = None
+    month: int | None = None
 
-def _corrected(
-    future: list[date], mention: Mention, old: date, check_out: date | None, max_nights: int
-) -> date:
-    """The date that takes the place of `old`: a day alone keeps its month, or the check-out's."""
-    nearest = min(future, key=lambda day: (abs((day - old).days), day))
-    if mention.day is None or mention.month is not None:
-        return nearest
-    months = [(old.year, old.month), *([(check_out.year, check_out.month)] if check_out else [])]
-    kept = [day for month in months for day in future if (day.year, day.month) == month]
-    if check_out is not None:
-        staying = [day for day in kept if 0 < (check_out - day).days <= max_nights]
-        kept = staying or kept
-    return kept[0] if kept else nearest
+    def check_in(self, mention: Mention, *, check_out: date | None) -> Resolved:
+        """The check-in date that was meant, given the check-out that stands."""
+        if mention.shape in (Shape.MONTH, Shape.WEEK):
+            return Impossible(ProblemKind.DATE_INCOMPLETE, mention.exact, mention.month)
+        if mention.month is None and mention.exact is None and self.old is None:
+            mention = replace(mention, month=self.month)
+        dates = _occurrences(mention, self.old or self.today, self.today)
+        if isinstance(dates, Impossible):
+            return dates
+        future = [day for day in dates if day >= self.today]
+        if not future:
+            return Impossible(ProblemKind.DATE_IN_PAST, dates[-1])
+        if self.old is not None:
+            return self._corrected(future, mention, self.old, check_out)
+        staying = [day for day in future if check_out and self.is_stay(day, check_out)]
+        return staying[-1] if staying else future[0]
 
+    def check_out(self, mention: Mention, *, check_in: date | None) -> Resolved:
+        """The check-out date that was meant: the first one after the check-in."""
+        if mention.shape in (Shape.MONTH, Shape.WEEK):
+            return Impossible(ProblemKind.DATE_INCOMPLETE, mention.exact, mention.month)
+        after = check_in or self.today
+        dates = _occurrences(mention, after, after)
+        if isinstance(dates, Impossible):
+            return dates
+        later = [day for day in dates if day > after]
+        earlier = [day for day in dates if day <= after]
+        if check_in is None:
+            return later[0] if later else Impossible(ProblemKind.DATE_IN_PAST, dates[-1])
+        if not later:
+            past = earlier[-1] < self.today
+            kind = ProblemKind.DATE_IN_PAST if past else ProblemKind.CHECK_OUT_NOT_AFTER_CHECK_IN
+            return Impossible(kind, earlier[-1])
+        # "From the twentieth to the sixteenth": taken forward it would be a stay of weeks.
+        nights = (later[0] - check_in).days
+        if earlier and nights > self.max_nights and (check_in - earlier[-1]).days < nights:
+            return Impossible(ProblemKind.CHECK_OUT_NOT_AFTER_CHECK_IN, earlier[-1])
+        return later[0]
 
-def resolve_check_out(
-    mention: Mention, *, today: date, check_in: date | None, max_nights: int
-) -> Resolved:
-    """The check-out date that was meant: the first one after the check-in.
+    def is_stay(self, check_in: date, check_out: date) -> bool:
+        """Whether one can stay from the one date to the other."""
+        return 0 < (check_out - check_in).days <= self.max_nights
 
-    Args as for `resolve_check_in`.
-    """
-    if mention.shape in (Shape.MONTH, Shape.WEEK):
-        return Impossible(ProblemKind.DATE_INCOMPLETE, mention.exact, mention.month)
-    dates = _occurrences(mention, check_in or today, check_in or today)
-    if isinstance(dates, Impossible):
-        return dates
-    after = check_in or today
-    later = [day for day in dates if day > after]
-    earlier = [day for day in dates if day <= after]
-    if check_in is None:
-        return later[0] if later else Impossible(ProblemKind.DATE_IN_PAST, dates[-1])
-    if not later:
-        in_past = earlier[-1] < today
-        kind = ProblemKind.DATE_IN_PAST if in_past else ProblemKind.CHECK_OUT_NOT_AFTER_CHECK_IN
-        return Impossible(kind, earlier[-1])
-    # "From the twentieth to the sixteenth": taken forward it would be a stay of weeks.
-    too_long = (later[0] - check_in).days > max_nights
-    if too_long and earlier and (check_in - earlier[-1]).days < (later[0] - check_in).days:
-        return Impossible(ProblemKind.CHECK_OUT_NOT_AFTER_CHECK_IN, earlier[-1])
-    return later[0]
+    def _corrected(
+        self, future: list[date], mention: Mention, old: date, check_out: date | None
+    ) -> date:
+        """What takes the place of `old`: a day alone keeps its month, or the check-out's."""
+        nearest = min(future, key=lambda day: (abs((day - old).days), day))
+        if mention.day is None or mention.month is not None:
+            return nearest
+        months = [(day.year, day.month) for day in (old, check_out) if day is not None]
+        kept = [day for month in months for day in future if (day.year, day.month) == month]
+        staying = [day for day in kept if check_out and self.is_stay(day, check_out)]
+        return (staying or kept or [nearest])[0]
 
 
 def with_month_of(mention: Mention, check_out: Mention, max_nights: int) -> Mention:
@@ -130,13 +124,14 @@ def with_month_of(mention: Mention, check_out: Mention, max_nights: int) -> Ment
 def _occurrences(mention: Mention, anchor: date, earliest: date) -> list[date] | Impossible:
     """The dates that a mention can be, in order; from a month before the anchor on."""
     if mention.exact is not None:
-        return [mention.exact]
+        return [mention.exact + timedelta(days=mention.shift_days)]
     if mention.day is None:
         assert mention.weekday is not None
         start = anchor + timedelta(days=(mention.weekday - anchor.weekday()) % 7)
         days = [start + timedelta(weeks=weeks) for weeks in (-1, 0, 1)]
         # "On Friday", said on a Friday, is the next one.
-        return [day for day in days if day != earliest]
+        days = [day for day in days if day != earliest]
+        return [day + timedelta(days=mention.shift_days) for day in days]
     if mention.month is not None:
         years = (mention.year,) if mention.year else range(earliest.year - 1, anchor.year + 2)
         found = list(_existing((year, mention.month, mention.day) for year in years))
@@ -148,6 +143,7 @@ def _occurrences(mention: Mention, anchor: date, earliest: date) -> list[date] |
         found = list(_existing((year, month + 1, mention.day) for year, month in months))
     if not found:
         return Impossible(ProblemKind.DATE_DOES_NOT_EXIST)
+    found = [day + timedelta(days=mention.shift_days) for day in found]
     return found if mention.weekday is None else _on_weekday(found, mention, earliest)
 
 

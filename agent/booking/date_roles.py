@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from agent.booking.corrections import negated, replacing
-from agent.booking.date_mentions import Mention, Shape
+from agent.booking.mention import Mention, Shape
 from agent.booking.request import BookingRequest, Field
 from agent.booking.tokens import Utterance
+from agent.booking.word_sets import word_set
 
 CHECK_IN_CUES = (
     "check in",
@@ -64,6 +65,7 @@ CHECK_OUT_CUES = (
     "go home",
     "heading home",
 )
+_MOST_BETWEEN = 4  # words between two dates that are offered as alternatives
 # Alone between two dates, these make a range of them.
 _RANGE_WORDS = frozenset({"to", "through", "thru", "until", "till", "til", "-", "–", "—", "too"})
 _MOVING = ("change", "move", "switch", "shift", "push", "swap")
@@ -86,15 +88,21 @@ _FILLER = frozenset(
         "of",
     }
 )
-_TRAILING_LINKS = frozenset({"is", "as", "for", "my", "our", "the", "being", "will", "be", "to"})
+_TRAILING_LINKS = word_set(
+    "is as for my our the being will be to we i we'll i'll we'd i'd we're i'm would like want"
+)
 
 
 @dataclass(frozen=True)
 class Said:
-    """A mention, and which end of the stay its words make it."""
+    """A mention, and which end of the stay its words make it.
+
+    `unsure` is one of several that were offered: "the sixteenth or the seventeenth".
+    """
 
     mention: Mention
     role: Field | None = None
+    unsure: bool = False
 
 
 def with_roles(
@@ -119,6 +127,8 @@ def with_roles(
         elif moved and said:
             old.append(said.pop().mention)
             said.append(Said(mention, _role_of_old(old[-1], request, role)))
+        elif said and previous is not None and _is_alternative(utterance, previous, mention):
+            said[-1] = replace(said[-1], unsure=True)
         elif joined and said and said[-1].mention is previous:
             said[-1] = replace(said[-1], role=said[-1].role or Field.CHECK_IN)
             said.append(Said(mention, Field.CHECK_OUT))
@@ -175,7 +185,11 @@ def _leading_role(utterance: Utterance, start: int, before: int) -> Field | None
     cues += [
         (end, Field.CHECK_OUT) for first, end in utterance.find(CHECK_OUT_CUES) if first >= start
     ]
-    near = [cue for cue in cues if cue[0] < before]
+    near = [
+        cue
+        for cue in cues
+        if cue[0] < before and utterance.words[cue[0] : cue[0] + 2] != ("end", "of")
+    ]
     return max(near)[1] if near else None
 
 
@@ -193,8 +207,10 @@ def _trailing_role(
     for cues, role in ((CHECK_IN_CUES, Field.CHECK_IN), (CHECK_OUT_CUES, Field.CHECK_OUT)):
         for first, end in utterance.find(cues):
             # "the sixteenth to leave the twentieth": the cue leads on to the next date.
-            leads_on = following is not None and all(
-                word in _FILLER for word in words[end + 1 : following.first]
+            leads_on = (
+                following is not None
+                and words[end + 1] not in (",", ".", "and")
+                and all(word in _FILLER for word in words[end + 1 : following.first])
             )
             if first == index and not leads_on:
                 return role, end
@@ -209,6 +225,11 @@ def _is_range(utterance: Utterance, first: Mention, second: Mention) -> bool:
     if between == ["and"]:
         return utterance.words[max(0, first.first - 2) : first.first].count("between") > 0
     return len(between) == 1 and between[0] in _RANGE_WORDS
+
+
+def _is_alternative(utterance: Utterance, first: Mention, second: Mention) -> bool:
+    between = utterance.words[first.last + 1 : second.first]
+    return "or" in between and "rather" not in between and len(between) <= _MOST_BETWEEN
 
 
 def _names_old(utterance: Utterance, first: Mention, request: BookingRequest) -> bool:

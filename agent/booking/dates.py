@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from agent.booking.date_mentions import Mention, find_mentions
+from agent.booking.date_mentions import find_mentions
 from agent.booking.date_roles import with_roles
 from agent.booking.heard import Asked, Found
 from agent.booking.hotel import Hotel
+from agent.booking.mention import Mention
 from agent.booking.request import BookingRequest, Field
 from agent.booking.stay import Stay
-from agent.booking.stay_lengths import StayLength, find_stay_length
+from agent.booking.stay_lengths import StayLength, find_shift, find_stay_length
 from agent.booking.tokens import Utterance
 
 _NIGHTS_OF = ("night of", "nights of", "knight of", "knights of")
@@ -57,6 +58,10 @@ def hear_dates(
     else:
         said, old = with_roles(utterance, mentions, request)
         stay.take(said, old, length)
+        shift = find_shift(utterance, taken | _tokens(*mentions))
+        if shift is not None and not said:
+            stay.take_shift(shift)
+    stay.drop_impossible_check_out()
     return Found(tuple(stay.changes), tuple(stay.problems), _tokens(*mentions) | in_length)
 
 

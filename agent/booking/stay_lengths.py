@@ -58,6 +58,32 @@ def find_stay_length(utterance: Utterance, taken: frozenset[int]) -> StayLength 
     return found
 
 
+@dataclass(frozen=True)
+class Shift:
+    """A move of a known date by some days: "a day later"; negative for earlier."""
+
+    first: int
+    last: int
+    days: int
+
+
+def find_shift(utterance: Utterance, taken: frozenset[int]) -> Shift | None:
+    """The move that a turn asks for, or None; which date it is for is not said here.
+
+    Args as for `find_stay_length`.
+    """
+    words = utterance.words
+    for index in range(len(words)):
+        number, length, _ = _number(utterance, index)
+        unit = index + length
+        if number is None or index in taken or unit + 1 >= len(words):
+            continue
+        sign = {"later": 1, "earlier": -1}.get(words[unit + 1])
+        if words[unit] in _UNIT_NIGHTS and sign is not None:
+            return Shift(index, unit + 1, sign * number * _UNIT_NIGHTS[words[unit]])
+    return None
+
+
 def _length_at(utterance: Utterance, index: int) -> StayLength | None:
     words = utterance.words
     if words[index] == "fortnight":
@@ -83,9 +109,11 @@ def _length_at(utterance: Utterance, index: int) -> StayLength | None:
     if before == "per" or (words[index] == "a" and _is_price(utterance, index)):
         return None
     after = words[unit + 1 : unit + 2]
-    if after and after[0] in ("longer", "later"):
+    if after and after[0] in ("later", "earlier", "before", "after"):
+        return None  # a shift of a date, see `find_shift`
+    if after and after[0] == "longer":
         return StayLength(index, unit + 1, number * _UNIT_NIGHTS[words[unit]], more=True)
-    if after and after[0] in ("less", "shorter", "fewer", "earlier"):
+    if after and after[0] in ("less", "shorter", "fewer"):
         return StayLength(index, unit + 1, -number * _UNIT_NIGHTS[words[unit]], more=True)
     return StayLength(index, unit, number * _UNIT_NIGHTS[words[unit]], more)
 

@@ -75,6 +75,10 @@ class Utterance:
         """The words in lower case joined by single spaces, without punctuation."""
         return " ".join(token.text for token in self.tokens if token.is_word)
 
+    def word(self, index: int) -> str:
+        """The token's text; empty outside the turn."""
+        return self.words[index] if 0 <= index < len(self.words) else ""
+
     def said(self, first: int, last: int) -> str:
         """The caller's words from token `first` up to and including token `last`."""
         return self.text[self.tokens[first].start : self.tokens[last].end]
