@@ -50,6 +50,7 @@ def show_call(console: Console, report: CallReport) -> None:
             f"final {_number(turn.final_ms)} ms",
         ]
         facts += ["the agent cut in"] if turn.cut_in else []
+        facts += [f"{turn.replies} replies"] if (turn.replies or 0) > 1 else []
         facts += ["interrupted the agent"] if turn.interrupted else []
         facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
         talk.add_row("", Text(", ".join(facts), style="dim"))
@@ -60,6 +61,7 @@ def show_call(console: Console, report: CallReport) -> None:
         expected = f"  (expected {report.expected[field]!r})" if field in report.expected else ""
         console.print(Text(f"{field:<14}{UNKNOWN if got is None else got}{expected}"))
     _show_summary(console, report.summary, report.machine)
+    console.print()
     for warning in report.warnings:
         console.print(Text(f"note: {warning}", style="yellow"))
     for failure in report.failures:
@@ -73,21 +75,32 @@ def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
     console.print(Text(f"gap, ms            {_distribution(summary.gap_ms)}"))
     console.print(Text(f"first partial, ms  {_distribution(summary.first_partial_ms)}"))
     console.print(Text(f"final, ms          {_distribution(summary.final_ms)}"))
+    console.print(
+        Text(
+            f"turns              {summary.turns}: cut into {summary.cut_ins}, answered more than "
+            f"once {summary.restarts}, missed {summary.missed}"
+        )
+    )
     console.print(Text(f"machine            {_machine(machine)}"))
 
 
 def show_table(
     console: Console, reports: Sequence[CallReport], summary: Summary, machine: Machine
 ) -> None:
-    """Several calls: a line each with medians in ms, and the figures over all their turns."""
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    """Several calls, a line each: how many turns the agent cut into, answered more than once or
+    missed; medians in ms; the processors' load in percent. Then the figures over all turns.
+    """
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for column in ("call", "result"):
         table.add_column(column, no_wrap=True)
-    for column in ("turns", "cut in", "missed", "gap", "partial", "final", "CPU %"):
+    for column in ("turns", "cut", "redo", "miss", "gap", "partial", "final", "CPU"):
         table.add_column(column, justify="right")
 
     def row(name: str, result: str, summary: Summary, cpu: str) -> list[str]:
-        counts = [str(count) for count in (summary.turns, summary.cut_ins, summary.missed)]
+        counts = [
+            str(count)
+            for count in (summary.turns, summary.cut_ins, summary.restarts, summary.missed)
+        ]
         figures = (summary.gap_ms, summary.first_partial_ms, summary.final_ms)
         return [name, result, *counts, *(_number(f.p50) for f in figures), cpu]
 

@@ -52,6 +52,7 @@ class TurnReport:
     cut_in: bool
     interrupted: bool | None
     stop_ms: float | None
+    replies: int | None
     missed: bool
 
 
@@ -64,6 +65,7 @@ class Summary:
     final_ms: Figure
     turns: int
     cut_ins: int
+    restarts: int  # turns in which the agent began to speak more than once
     missed: int
 
 
@@ -119,6 +121,7 @@ def summarise(turns: Sequence[TurnReport]) -> Summary:
         final_ms=figure(turn.final_ms for turn in turns),
         turns=len(turns),
         cut_ins=sum(turn.cut_in for turn in turns),
+        restarts=sum((turn.replies or 0) > 1 for turn in turns),
         missed=sum(turn.missed for turn in turns),
     )
 
@@ -162,6 +165,7 @@ def turn_reports(
                 cut_in=in_sound.cut_in,
                 interrupted=turn_words.interrupted,
                 stop_ms=_rounded(in_sound.stop_ms),
+                replies=turn_words.replies,
                 missed=index in record.missed,
             )
         )

@@ -22,6 +22,7 @@ class TurnWords:
     partials_s: list[float] = field(default_factory=list)
     finals_s: list[float] = field(default_factory=list)
     interrupted: bool | None = None
+    replies: int | None = None  # how often the agent began to speak; more than once is a restart
 
 
 def _turn_at(at_s: float, windows: Sequence[Window]) -> int:
@@ -48,6 +49,7 @@ def _from_timeline(
 ) -> None:
     for turn in turns.values():
         turn.interrupted = False
+        turn.replies = 0
     current = speaking = GREETING
     for stamped in timeline:
         event, at_s = stamped.event, stamped.at_s
@@ -64,6 +66,7 @@ def _from_timeline(
             case EventType.AGENT_SPEAKING:
                 # The words come when the reply ends, which may be in the turn that cut it short.
                 speaking = current
+                turn.replies = (turn.replies or 0) + 1
             case EventType.AGENT_STOPPED:
                 turns[speaking].answered.append(str(event.fields.get("text") or ""))
                 turn.interrupted = turn.interrupted or bool(event.fields.get("interrupted"))

@@ -84,6 +84,7 @@ def test_a_turn_has_its_words_and_its_figures() -> None:
     assert turn.first_partial_ms == pytest.approx(600, abs=10)
     assert turn.final_ms == pytest.approx(500, abs=10)
     assert (turn.cut_in, turn.interrupted, turn.missed) == (False, False, False)
+    assert turn.replies == 1
     assert report.greeting == "Good evening."
     assert report.greeting_ms == pytest.approx(500, abs=10)
     assert (report.failures, report.warnings) == ([], [])
