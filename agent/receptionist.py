@@ -24,24 +24,20 @@ from livekit.agents import (
 from agent import wording
 from agent.booking.heard import Asked
 from agent.booking.hearing import hear
-from agent.booking.hotel import DateOrder, Hotel
+from agent.booking.hotel import Hotel
 from agent.booking.keywords import keywords
-from agent.booking.request import REQUIRED, BookingRequest, Change
+from agent.booking.request import BookingRequest, Change
 from agent.booking.store import BookingStore, StoreError
 from agent.deadline import until_late
+from agent.phrasing import Phrasing
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
-from agent.speech.grounds import Grounds
 from agent.speech.sentences import split
 from agent.speech.stream import checked
 from agent.timeline.events import EventType
 from agent.timeline.timeline import Timeline
 
 logger = logging.getLogger("agent.receptionist")
-
-# How much of the talk the model sees: enough for "and for the second?", little enough to be read
-# anew within a turn.
-HISTORY_MESSAGES = 4
 
 
 @dataclass
@@ -192,7 +188,7 @@ class Receptionist(Agent):
             turn=self._turns + 1,
         )
         request = before.request.with_changes(heard.changes)
-        return Turn(text, before, request, decide(before, heard, request, self._hotel))
+        return Turn(text, before, request, decide(before, heard, request, self._hotel, text))
 
     async def _commit(self, turn: Turn) -> None:
         self._turns += 1
@@ -233,8 +229,9 @@ class Receptionist(Agent):
             recogniser.update_options(keywords=keywords(asked, self._hotel))  # type: ignore[attr-defined]
 
     async def _speak(
-        self, plan: Plan, request: BookingRequest, chat_ctx: llm.ChatContext
+        self, plan: Plan, request: BookingRequest, talk: llm.ChatContext
     ) -> AsyncIterator[str]:
+        """The reply, sentence by sentence: the code's own words, then what the model makes."""
         settled = f"{plan.opening} {plan.question}" if plan.brief is None else plan.opening
         ready = split(settled.strip())
         if ready:
@@ -243,87 +240,59 @@ class Receptionist(Agent):
             yield f"{sentence} "
         if plan.brief is None:
             return
-        words = checked(
-            self._model_words(plan, request, chat_ctx),
-            self._grounds(plan, request),
-            max_sentences=MAX_SENTENCES - len(ready) - len(split(plan.closing)),
-            on_replaced=self._on_replaced,
-            replacement=lambda _: plan.question,
-        )
-        said = False
-        async for sentence in until_late(
-            words,
-            deadline_s=self._reply_deadline_s,
-            filler="" if plan.opening else wording.FILLER,
-            on_failure=self._on_model_failure,
-        ):
-            if not said and not plan.opening:
+        missing_question = plan.question.endswith("?")
+        missing_words = True
+        limit = MAX_SENTENCES - len(ready) - len(split(plan.closing))
+        async for sentence in self._model_sentences(plan, request, talk, limit):
+            if missing_words and not ready:
                 self._timeline.emit(EventType.REPLY_STARTED, source="llm")
-            said = said or sentence != wording.FILLER
+            missing_words = missing_words and sentence == wording.FILLER
+            missing_question = missing_question and not sentence.endswith("?")
             yield f"{sentence} "
-        if not said:
-            self._timeline.emit(
-                EventType.REPLY_REPLACED, reason="no words from the model", text=plan.question
-            )
+        if missing_words or missing_question:
+            reason = "no_words" if missing_words else "no_question"
+            self._timeline.emit(EventType.REPLY_REPLACED, reason=reason, text=plan.question)
             yield f"{plan.question} "
         if plan.closing:
             yield plan.closing
 
-    def _grounds(self, plan: Plan, request: BookingRequest) -> Grounds:
-        hotel = self._hotel
-        return Grounds(
-            request=request,
-            today=self._today(),
-            facts=hotel.facts,
-            hotel_names=(hotel.name,),
-            room_types=hotel.room_types,
-            known=frozenset(REQUIRED) - frozenset(request.missing()),
-            instructions=wording.instructions(hotel),
-            day_first=hotel.date_order is DateOrder.DAY_FIRST,
-            said=tuple(split(plan.opening)),
-        )
-
-    async def _model_words(
-        self, plan: Plan, request: BookingRequest, chat_ctx: llm.ChatContext
+    async def _model_sentences(
+        self, plan: Plan, request: BookingRequest, talk: llm.ChatContext, limit: int
     ) -> AsyncIterator[str]:
+        phrasing = self._phrasing()
+        if phrasing is None:
+            return
+        # A question that the code still has to ask needs room within the limit.
+        room = limit - 1 if plan.question.endswith("?") and limit > 1 else limit
+        sentences = checked(
+            phrasing.words(plan, request, talk),
+            phrasing.grounds(plan, request, self._today()),
+            max_sentences=room,
+            on_replaced=self._on_replaced,
+            replacement=lambda _: plan.question,
+        )
+        async for sentence in until_late(
+            sentences,
+            deadline_s=self._reply_deadline_s,
+            # Only where the code has nothing better to say is the model worth a longer wait.
+            filler=wording.FILLER if plan.question == wording.UNKNOWN else "",
+            on_failure=self._on_model_failure,
+        ):
+            yield sentence
+
+    def _phrasing(self) -> Phrasing | None:
         model = self.session.llm
         if not isinstance(model, llm.LLM):
-            return
-        context = self._standing_context()
-        talk = [item for item in chat_ctx.items if isinstance(item, llm.ChatMessage)]
-        talk = [item for item in talk if item.role in ("user", "assistant") and item.text_content]
-        context.items.extend(talk[-HISTORY_MESSAGES:])
-        context.add_message(
-            role="system", content=wording.brief(plan.brief or "", request, self._hotel)
-        )
-        options = self.session.conn_options.llm_conn_options
-        async with model.chat(chat_ctx=context, conn_options=options) as stream:
-            async for chunk in stream:
-                if chunk.delta is not None and chunk.delta.content:
-                    yield chunk.delta.content
+            return None
+        return Phrasing(self._hotel, model, self.session.conn_options.llm_conn_options)
 
     async def _fill_prefix(self) -> None:
-        """Have the model read its standing instructions while the greeting is spoken.
-
-        Without this the first reply waits for a cold prefix: 1.2 s instead of 0.4 s to the first
-        token on two cores.
-        """
-        model = self.session.llm
-        if not isinstance(model, llm.LLM):
-            return
-        context = self._standing_context()
-        context.add_message(role="user", content="Hello.")
+        phrasing = self._phrasing()
         try:
-            options = self.session.conn_options.llm_conn_options
-            async with model.chat(chat_ctx=context, conn_options=options) as stream:
-                await anext(aiter(stream), None)
+            if phrasing is not None:
+                await phrasing.fill_prefix()
         except Exception as error:
             self._on_model_failure(error)
-
-    def _standing_context(self) -> llm.ChatContext:
-        context = llm.ChatContext.empty()
-        context.add_message(role="system", content=wording.instructions(self._hotel))
-        return context
 
     def _on_model_failure(self, error: Exception) -> None:
         # The plugin reports the failure itself; the words may hold what the caller said.

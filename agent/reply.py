@@ -15,6 +15,8 @@ from agent.booking import spoken
 from agent.booking.heard import Answer, Asked, Hearing, Intent
 from agent.booking.hotel import Hotel
 from agent.booking.request import BookingRequest, Field
+from agent.speech.facts import fact_for
+from agent.speech.speakable import speakable
 
 MAX_SENTENCES = 3
 
@@ -85,7 +87,9 @@ def greet(hotel: Hotel) -> Plan:
     )
 
 
-def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel) -> Plan:
+def decide(
+    before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel, words: str = ""
+) -> Plan:
     """The reply to one turn of the caller's.
 
     Args:
@@ -93,6 +97,7 @@ def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hot
         heard: what was found in the caller's words.
         request: the request with the turn's changes in it.
         hotel: whose names and rules hold.
+        words: what the caller said, to look for the fact that answers a question.
     """
     if heard.intent is Intent.GOODBYE and not heard.changes:
         return _goodbye(before, hotel)
@@ -123,7 +128,7 @@ def decide(before: Standing, heard: Hearing, request: BookingRequest, hotel: Hot
             asked=before.plan.asked,
         )
     if heard.intent is Intent.QUESTION and not heard.changes:
-        return _answer(before, request, hotel)
+        return _answer(before, request, hotel, words)
     if before.request_number is not None and not heard.changes:
         return _after_recording(heard, hotel)
     if before.plan is not None and before.plan.asked.read_back and not heard.changes:
@@ -215,12 +220,13 @@ def _read_back(request: BookingRequest, hotel: Hotel) -> Plan:
     )
 
 
-def _answer(before: Standing, request: BookingRequest, hotel: Hotel) -> Plan:
+def _answer(before: Standing, request: BookingRequest, hotel: Hotel, words: str) -> Plan:
+    fact = fact_for(words, hotel.facts)
     follow_up = _ask_on(Move.ANSWER, "", before, request, hotel)
     return Plan(
         move=Move.ANSWER,
         opening="",
-        question="I don't know that, but the front desk can tell you.",
+        question=speakable(fact) if fact else wording.UNKNOWN,
         brief=(
             "Answer the caller's question in one short sentence, only from the facts above. "
             "If they do not say, answer that the front desk can tell them."

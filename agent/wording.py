@@ -14,6 +14,7 @@ from agent.booking.hotel import Hotel
 from agent.booking.request import BookingRequest, Field, Value
 
 FILLER = "Let me see."
+UNKNOWN = "I don't know that, but the front desk can tell you."
 DEAF = "I'm sorry, I can't hear you just now. Please hold the line."
 
 _ASK = {

@@ -191,10 +191,26 @@ async def test_good_words_are_spoken_as_the_model_chose_them(
 
 
 @pytest.mark.parametrize("call", [stalls], indirect=True)
-async def test_a_question_that_the_model_does_not_answer_gets_an_honest_answer(
+async def test_a_question_that_the_model_does_not_answer_is_answered_by_the_fact(
     call: tuple[AgentSession[None], Receptionist, Timeline],
 ) -> None:
     session, _, _ = call
     reply = await say(session, "Is breakfast included?")
-    assert "Let me see." in reply
-    assert "front desk can tell you" in reply
+    assert reply.startswith("Breakfast is served from seven to ten thirty and is included.")
+
+
+@pytest.mark.parametrize("call", [stalls], indirect=True)
+async def test_a_question_that_no_fact_answers_gets_an_honest_answer(
+    call: tuple[AgentSession[None], Receptionist, Timeline],
+) -> None:
+    session, _, _ = call
+    reply = await say(session, "Do you have a helicopter pad?")
+    assert reply.startswith("Let me see. I don't know that, but the front desk can tell you.")
+
+
+@pytest.mark.parametrize("call", [says("I will gladly help you with that.")], indirect=True)
+async def test_a_reply_without_its_question_gets_it(
+    call: tuple[AgentSession[None], Receptionist, Timeline],
+) -> None:
+    session, _, _ = call
+    assert (await say(session, BOOKING[2])).endswith("Which dates would you like to stay?")
