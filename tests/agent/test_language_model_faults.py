@@ -138,7 +138,7 @@ async def say(session: AgentSession[None], text: str) -> str:
     last = session.history.items[-1]
     assert isinstance(last, ChatMessage)
     assert last.role == "assistant"
-    return last.text_content or ""
+    return (last.text_content or "").strip()
 
 
 @pytest.mark.parametrize("call", [None, *FAULTS.values()], ids=["refuses", *FAULTS], indirect=True)
