@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -94,7 +95,7 @@ class Window:
         """The note that tells of a problem."""
         return self.page.locator(f".note[data-code={code}]")
 
-    def caption(self, who: str, text: str) -> Locator:
+    def caption(self, who: str, text: str | re.Pattern[str]) -> Locator:
         """The line of "guest" or "hotel" with this text in it."""
         return self.page.locator(f".line[data-who={who}]").filter(has_text=text)
 

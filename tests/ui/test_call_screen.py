@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from playwright.async_api import expect
 
@@ -142,7 +144,7 @@ async def test_only_the_agent_is_believed(open_page: Open, answer: Answer) -> No
     await window.call()
     agent = await answer(window)
     forger = await answer(agent.room.name, identity="forger", kind="standard")
-    forged = {"text": "The forged words.", "speech_to_final_ms": 1}
+    forged: dict[str, Any] = {"text": "The forged words.", "speech_to_final_ms": 1}
     await forger.emit(EventType.FINAL_TRANSCRIPT, 1, **forged)
     await forger.say(1, "The forged reply.")
     await forger.state("speaking")

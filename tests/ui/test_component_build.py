@@ -45,7 +45,7 @@ def test_the_committed_build_is_what_the_source_builds(node: Node, tmp_path: Pat
     )
 
 
-def test_the_source_passes_its_type_checks(node: Node) -> None:
+def test_the_source_passes_its_type_and_format_checks(node: Node) -> None:
     node.run(*node.npm, "run", "--silent", "check", cwd=COMPONENT)
 
 

@@ -30,10 +30,13 @@ test("a partial that came to nothing is taken back when the agent answers", () =
 
 test("each turn carries its own delays, and keeps unknown what was not measured", () => {
   const call = callOf([1, heard("Two.", 900)], [1, speaking(600, 1_100)], [2, heard("Yes.", null)]);
-  assert.deepEqual(call.turns.map((turn) => turn.delays), [
-    { speech_to_final_ms: 900, final_to_speech_ms: 600, gap_ms: 1_100 },
-    { speech_to_final_ms: null, final_to_speech_ms: null, gap_ms: null },
-  ]);
+  assert.deepEqual(
+    call.turns.map((turn) => turn.delays),
+    [
+      { speech_to_final_ms: 900, final_to_speech_ms: 600, gap_ms: 1_100 },
+      { speech_to_final_ms: null, final_to_speech_ms: null, gap_ms: null },
+    ],
+  );
 });
 
 test("a reply that pauses and goes on is timed by its first sound", () => {
@@ -75,7 +78,7 @@ test("a component's trouble is over when it works again, and not before", () => 
   assert.deepEqual(Object.keys(andThen(broken, 1, speaking()).troubles), ["stt"]);
 });
 
-test("a language model's trouble is not over because code gave the answer", () => {
+test("a language model's trouble is not over because code gave the answer, but with the turn", () => {
   const broken = callOf([
     1,
     { type: "component_error", component: "llm", message: "late", recoverable: true },
@@ -84,12 +87,16 @@ test("a language model's trouble is not over because code gave the answer", () =
     Object.keys(andThen(broken, 1, { type: "reply_started", source }).troubles);
   assert.deepEqual(bySource("code"), ["llm"]);
   assert.deepEqual(bySource("llm"), []);
+  assert.deepEqual(Object.keys(andThen(broken, 2, heard("Yes.")).troubles), []);
 });
 
 test("a second agent's turns follow the first's, and the request stays", () => {
   const first = events([1, heard("Two guests.")], [1, booked({ guests: 2 })]);
   const second = events([0, spoken("I am back.")], [1, heard("A double.")]);
   const call = fold([first, second]);
-  assert.deepEqual(call.turns.map(({ key }) => key), ["0.1", "1.0", "1.1"]);
+  assert.deepEqual(
+    call.turns.map(({ key }) => key),
+    ["0.1", "1.0", "1.1"],
+  );
   assert.equal(call.booking.guests.value, 2);
 });

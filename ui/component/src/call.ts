@@ -98,10 +98,16 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
           activity: "thinking",
         },
         "stt",
+        // Where the model fails, code answers, and most later turns ask nothing of the model that
+        // could tell that it works again: the next turn is a new chance.
+        "llm",
       );
     case "reply_started":
       return event.source === "llm"
-        ? worked(inTurn(() => ({})), "llm")
+        ? worked(
+            inTurn(() => ({})),
+            "llm",
+          )
         : inTurn(() => ({}));
     case "agent_speaking":
       // A reply that pauses and goes on starts to sound twice; the caller waited for the first.
@@ -191,8 +197,9 @@ function withBooking(
 }
 
 /** A component that did its work again has no trouble left to show. */
-function worked(call: Call, component: Component): Call {
-  if (!call.troubles[component]) return call;
-  const { [component]: _, ...troubles } = call.troubles;
+function worked(call: Call, ...components: Component[]): Call {
+  if (!components.some((component) => call.troubles[component])) return call;
+  const troubles = { ...call.troubles };
+  for (const component of components) delete troubles[component];
   return { ...call, troubles };
 }

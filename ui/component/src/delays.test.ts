@@ -22,7 +22,10 @@ test("a delay is read in seconds, and a dash where it was not measured", () => {
 });
 
 test("turns are counted as the caller took them; those without figures are left out", () => {
-  assert.deepEqual(measured(call).map(({ number }) => number), [1, 3]);
+  assert.deepEqual(
+    measured(call).map(({ number }) => number),
+    [1, 3],
+  );
 });
 
 test("a median is of the turns that were measured, and says of how many", () => {

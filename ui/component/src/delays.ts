@@ -20,7 +20,8 @@ export const NAMES: readonly Name[] = [
   {
     field: "final_to_speech_ms",
     name: "Final → voice",
-    meaning: "From your final words to the hotel's first sound: finding an answer and starting to speak it.",
+    meaning:
+      "From your final words to the hotel's first sound: finding an answer and starting to speak it.",
   },
   {
     field: "gap_ms",
@@ -37,9 +38,7 @@ export const median = (values: readonly number[]): number | null => {
   if (values.length === 0) return null;
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1
-    ? sorted[middle]!
-    : (sorted[middle - 1]! + sorted[middle]!) / 2;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 };
 
 export interface Measured {
@@ -65,7 +64,11 @@ export interface Summary {
 /** One delay over all its turns. */
 export function summary(turns: readonly Measured[], field: keyof Delays): Summary {
   const values = turns.map(({ delays }) => delays[field]).filter((value) => value !== null);
-  return { latest: turns.at(-1)?.delays[field] ?? null, median: median(values), count: values.length };
+  return {
+    latest: turns.at(-1)?.delays[field] ?? null,
+    median: median(values),
+    count: values.length,
+  };
 }
 
 export interface Bar {
@@ -94,10 +97,8 @@ export interface Frame {
 /** Bars in groups of one turn each, in the frame's units; what was not measured has no bar. */
 export function chart(turns: readonly Measured[], frame: Frame, widest_group = 72): Chart {
   const highest_s =
-    Math.max(
-      500,
-      ...turns.flatMap(({ delays }) => NAMES.map(({ field }) => delays[field] ?? 0)),
-    ) / 1000;
+    Math.max(500, ...turns.flatMap(({ delays }) => NAMES.map(({ field }) => delays[field] ?? 0))) /
+    1000;
   const [, top_s] = nice(0, highest_s, 4);
   const y = (value_s: number): number => frame.top + frame.height * (1 - value_s / top_s);
   const group = Math.min(widest_group, frame.width / Math.max(turns.length, 1));

@@ -37,7 +37,11 @@ class Mounted {
     this.root = parent.appendChild(document.createElement("div"));
     this.sound = parent.appendChild(document.createElement("div"));
     this.sound.hidden = true;
-    this.session = new Session((action) => this.dispatch(action), () => this.screen, this.sound);
+    this.session = new Session(
+      (action) => this.dispatch(action),
+      () => this.screen,
+      this.sound,
+    );
   }
 
   receive(data: Data, ask: (request: string) => void): void {
@@ -65,7 +69,9 @@ class Mounted {
         hotel={this.hotel}
         screen={this.screen}
         session={this.session}
-        start={(microphone) => void this.session.start(microphone, () => this.exchange.requestPass())}
+        start={(microphone) =>
+          void this.session.start(microphone, () => this.exchange.requestPass())
+        }
       />,
       this.root,
     );

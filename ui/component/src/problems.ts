@@ -47,11 +47,13 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   },
   microphone_missing: {
     title: "No microphone was found",
-    remedy: "Connect one, or choose one in the system's sound settings, then call again. You can also go on by typing.",
+    remedy:
+      "Connect one, or choose one in the system's sound settings, then call again. You can also go on by typing.",
   },
   microphone_busy: {
     title: "The microphone could not be started",
-    remedy: "Another program may be using it. Close that program, then call again. You can also go on by typing.",
+    remedy:
+      "Another program may be using it. Close that program, then call again. You can also go on by typing.",
   },
   microphone_insecure: {
     title: "This address may not use the microphone",
@@ -61,7 +63,8 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   },
   microphone_lost: {
     title: "The microphone was disconnected",
-    remedy: "The hotel can no longer hear you. Connect it again and call again, or go on by typing.",
+    remedy:
+      "The hotel can no longer hear you. Connect it again and call again, or go on by typing.",
   },
   page_server_silent: {
     title: "The page's server does not answer",
@@ -70,7 +73,8 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   },
   room_server_unreachable: {
     title: "The room server cannot be reached",
-    remedy: "Nothing answers at the address in LIVEKIT_URL. Start the room server, then call again.",
+    remedy:
+      "Nothing answers at the address in LIVEKIT_URL. Start the room server, then call again.",
     command: "python -m selfhost up",
   },
   room_server_refuses_key: {
@@ -91,11 +95,13 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   },
   room_server_needs_tls: {
     title: "This page cannot reach the room server securely",
-    remedy: "A page over HTTPS needs a room server over wss://. Set LIVEKIT_URL to its wss:// address.",
+    remedy:
+      "A page over HTTPS needs a room server over wss://. Set LIVEKIT_URL to its wss:// address.",
   },
   room_unreachable: {
     title: "The call could not be connected",
-    remedy: "The room server runs, but this browser cannot reach it. Check the network, then call again.",
+    remedy:
+      "The room server runs, but this browser cannot reach it. Check the network, then call again.",
   },
   media_blocked: {
     title: "No sound can get through",
@@ -109,12 +115,14 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
   },
   agent_absent: {
     title: "The agent worker is not running",
-    remedy: "Nobody is there to take the call. Start the worker; this call goes on as soon as it is up.",
+    remedy:
+      "Nobody is there to take the call. Start the worker; this call goes on as soon as it is up.",
     command: "python -m agent dev",
   },
   agent_busy: {
     title: "Nobody has taken the call yet",
-    remedy: "The agent worker is running, but may be taking other calls. You can wait, or call again later.",
+    remedy:
+      "The agent worker is running, but may be taking other calls. You can wait, or call again later.",
   },
   agent_silent: {
     title: "The assistant is there, but has not said anything",
@@ -151,9 +159,9 @@ const TROUBLES: Record<Component, [title: string, recovering: string, failed: st
     "The hotel cannot hear you at the moment. Please type, or call again later.",
   ],
   llm: [
-    "The language service has a problem",
-    "The assistant goes on with simple questions.",
-    "The assistant may not understand everything at the moment.",
+    "The language model does not answer in time",
+    "The assistant answers in simpler words meanwhile.",
+    "The assistant answers in simpler words meanwhile.",
   ],
   tts: [
     "The voice has a problem",

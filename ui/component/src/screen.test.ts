@@ -25,11 +25,17 @@ test("a call that is hung up before it began leaves nothing on the screen", () =
 
 test("after a call, what was said and noted stays until the next one", () => {
   const talk = events([0, spoken("Welcome.")], [1, heard("Two guests.")]);
-  const ended = after(PRESSED, JOINED, AGENT, { type: "events", agent: "a", events: talk }, {
-    type: "ended",
-    problem: { code: "connection_lost" },
-    at: 9_000,
-  });
+  const ended = after(
+    PRESSED,
+    JOINED,
+    AGENT,
+    { type: "events", agent: "a", events: talk },
+    {
+      type: "ended",
+      problem: { code: "connection_lost" },
+      at: 9_000,
+    },
+  );
   assert.equal(ended.phase, "ended");
   assert.equal(ended.ended_at, 9_000);
   assert.equal(ended.call.turns.length, 2);
@@ -38,7 +44,10 @@ test("after a call, what was said and noted stays until the next one", () => {
 
 test("a call ends once: what is told afterwards does not replace the reason", () => {
   const ended = after(PRESSED, JOINED, { type: "ended", problem: null, at: 2_000 });
-  assert.equal(update(ended, { type: "ended", problem: { code: "connection_lost" }, at: 3_000 }), ended);
+  assert.equal(
+    update(ended, { type: "ended", problem: { code: "connection_lost" }, at: 3_000 }),
+    ended,
+  );
 });
 
 test("events of anyone but the agent that has the call are ignored", () => {
@@ -53,7 +62,12 @@ test("events that arrive out of order tell the same call", () => {
     [1, heard("Two guests.")],
   );
   const told = (...parts: typeof all) =>
-    after(PRESSED, JOINED, AGENT, ...parts.map((one): Action => ({ type: "events", agent: "a", events: [one] })));
+    after(
+      PRESSED,
+      JOINED,
+      AGENT,
+      ...parts.map((one): Action => ({ type: "events", agent: "a", events: [one] })),
+    );
   assert.deepEqual(told(all[2]!, all[0]!, all[1]!).call, told(...all).call);
 });
 
@@ -78,7 +92,11 @@ test("an agent that comes while the room is being joined has the call", () => {
 });
 
 test("a call that ends before its room was wholly joined is still a call", () => {
-  const screen = after(PRESSED, { type: "joining" }, AGENT, { type: "ended", problem: null, at: 2_000 });
+  const screen = after(PRESSED, { type: "joining" }, AGENT, {
+    type: "ended",
+    problem: null,
+    at: 2_000,
+  });
   assert.equal(screen.phase, "ended");
 });
 
@@ -89,7 +107,10 @@ test("a silent agent is silent until it does something", () => {
     { type: "agent_joined", agent: "a", state: "initializing", at: 1_500 },
     { type: "noticed", problem: { code: "agent_silent" } },
   );
-  assert.equal(update(silent, { type: "agent_state", state: "initializing" }).problem?.code, "agent_silent");
+  assert.equal(
+    update(silent, { type: "agent_state", state: "initializing" }).problem?.code,
+    "agent_silent",
+  );
   assert.equal(update(silent, { type: "agent_state", state: "speaking" }).problem, null);
 });
 

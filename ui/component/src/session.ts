@@ -12,7 +12,6 @@ import {
   DisconnectReason,
   type LocalAudioTrack,
   ParticipantKind,
-  RemoteAudioTrack,
   type RemoteParticipant,
   Room,
   RoomEvent,
@@ -66,11 +65,10 @@ export class Session {
   ) {}
 
   /** The sound of one side, to show the level of; null where there is none yet. */
-  track(side: "guest" | "hotel"): LocalAudioTrack | RemoteAudioTrack | null {
-    if (side === "guest") return this.microphone;
+  track(side: "guest" | "hotel"): MediaStreamTrack | null {
+    if (side === "guest") return this.microphone?.mediaStreamTrack ?? null;
     const publications = [...(this.agent?.audioTrackPublications.values() ?? [])];
-    const track = publications.find(({ track }) => track !== undefined)?.track;
-    return track instanceof RemoteAudioTrack ? track : null;
+    return publications.find(({ track }) => track)?.track?.mediaStreamTrack ?? null;
   }
 
   /**
@@ -144,8 +142,14 @@ export class Session {
         if (this.room === room) listener(...heard);
       };
     room
-      .on(RoomEvent.ParticipantConnected, current((one) => hasTheCall(one) && this.adopt(one)))
-      .on(RoomEvent.ParticipantDisconnected, current((one) => this.left(one)))
+      .on(
+        RoomEvent.ParticipantConnected,
+        current((one) => hasTheCall(one) && this.adopt(one)),
+      )
+      .on(
+        RoomEvent.ParticipantDisconnected,
+        current((one) => this.left(one)),
+      )
       .on(
         RoomEvent.ParticipantAttributesChanged,
         current((_, one) => {
@@ -162,7 +166,8 @@ export class Session {
       .on(
         RoomEvent.TrackSubscribed,
         current((track, _publication, from) => {
-          if (track.kind === Track.Kind.Audio && from.isAgent) this.sound.appendChild(track.attach());
+          if (track.kind === Track.Kind.Audio && from.isAgent)
+            this.sound.appendChild(track.attach());
         }),
       )
       .on(RoomEvent.TrackUnsubscribed, (track) => track.detach().forEach((one) => one.remove()))
@@ -170,8 +175,14 @@ export class Session {
         RoomEvent.AudioPlaybackStatusChanged,
         current(() => this.dispatch({ type: "sound_blocked", blocked: !room.canPlaybackAudio })),
       )
-      .on(RoomEvent.Reconnecting, current(() => this.reconnecting(true)))
-      .on(RoomEvent.SignalReconnecting, current(() => this.reconnecting(true)))
+      .on(
+        RoomEvent.Reconnecting,
+        current(() => this.reconnecting(true)),
+      )
+      .on(
+        RoomEvent.SignalReconnecting,
+        current(() => this.reconnecting(true)),
+      )
       .on(
         RoomEvent.Reconnected,
         current(() => {
@@ -230,7 +241,8 @@ export class Session {
     if (!event) return;
     this.dispatch({ type: "events", agent: from.identity, events: [event] });
     void this.snapshots?.fill();
-    if (event.type === "call_ended") this.after("goodbye", GOODBYE_MS, () => this.finish(this.farewell()));
+    if (event.type === "call_ended")
+      this.after("goodbye", GOODBYE_MS, () => this.finish(this.farewell()));
   }
 
   /** Why the agent ended the call, if not because it was over. */

@@ -9,7 +9,14 @@ const line = (fields: object): string =>
 test("an event is read with its own fields", () => {
   assert.deepEqual(
     readEvent(line({ type: "agent_speaking", final_to_speech_ms: 640, gap_ms: 1180.5 })),
-    { seq: 3, turn: 1, t_ms: 120.5, type: "agent_speaking", final_to_speech_ms: 640, gap_ms: 1180.5 },
+    {
+      seq: 3,
+      turn: 1,
+      t_ms: 120.5,
+      type: "agent_speaking",
+      final_to_speech_ms: 640,
+      gap_ms: 1180.5,
+    },
   );
 });
 
@@ -76,7 +83,10 @@ test("fields of the wrong shape do not reach the screen", () => {
 test("a snapshot's page tells its events and where the next begins", () => {
   const page = { events: [JSON.parse(line({ type: "speech_started" })), { v: 9 }], next_seq: 4 };
   const { events, next_seq } = readSnapshot(JSON.stringify(page));
-  assert.deepEqual(events.map(({ seq }) => seq), [3]);
+  assert.deepEqual(
+    events.map(({ seq }) => seq),
+    [3],
+  );
   assert.equal(next_seq, 4);
   assert.deepEqual(readSnapshot("broken"), { events: [], next_seq: null });
 });

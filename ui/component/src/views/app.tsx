@@ -74,11 +74,16 @@ function CallView({ hotel, screen, session, start }: Props) {
         )}
       </div>
       <section class="card talk" aria-label="Call">
-        <Conversation lines={ended ? said.map((line) => ({ ...line, live: false })) : said} hotel={hotel} />
+        <Conversation
+          lines={ended ? said.map((line) => ({ ...line, live: false })) : said}
+          hotel={hotel}
+        />
         <Controls screen={screen} session={session} start={start} />
       </section>
-      <BookingCard call={call} />
-      <DelaysCard call={call} />
+      <aside>
+        <BookingCard call={call} />
+        <DelaysCard call={call} />
+      </aside>
     </div>
   );
 }

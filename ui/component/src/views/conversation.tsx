@@ -4,37 +4,63 @@ import type { Delays } from "../call";
 import type { Line } from "../captions";
 import { NAMES, seconds } from "../delays";
 
+const NEAR_END_PX = 48;
+
 /**
  * The captions. What is finished stands in a log that screen readers announce; what is still being
  * said changes several times a second and is kept from them until it is finished.
  */
 export function Conversation({ lines, hotel }: { lines: Line[]; hotel: string }) {
-  const end = useRef<HTMLDivElement>(null);
-  const length = lines.reduce((sum, line) => sum + line.text.length, 0);
-  useEffect(() => {
-    const box = end.current?.closest(".captions");
-    if (box) box.scrollTop = box.scrollHeight;
-  }, [lines.length, length]);
+  const { box, content, onScroll } = useKeptAtEnd();
   const finished = lines.filter((line) => !line.live);
   const live = lines.filter((line) => line.live);
   return (
-    <div class="captions" tabIndex={0} role="region" aria-label="Captions">
-      {lines.length === 0 && <p class="empty">What you and the hotel say appears here.</p>}
-      <div role="log" aria-live="polite" aria-label="Conversation">
-        <ol>
-          {finished.map((line) => (
+    <div
+      class="captions"
+      ref={box}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label="Captions"
+    >
+      <div ref={content}>
+        {lines.length === 0 && <p class="empty">What you and the hotel say appears here.</p>}
+        <div role="log" aria-live="polite" aria-label="Conversation">
+          <ol>
+            {finished.map((line) => (
+              <Caption key={line.key} line={line} hotel={hotel} />
+            ))}
+          </ol>
+        </div>
+        <ol aria-hidden="true" class="now">
+          {live.map((line) => (
             <Caption key={line.key} line={line} hotel={hotel} />
           ))}
         </ol>
       </div>
-      <ol aria-hidden="true" class="now">
-        {live.map((line) => (
-          <Caption key={line.key} line={line} hotel={hotel} />
-        ))}
-      </ol>
-      <div ref={end} />
     </div>
   );
+}
+
+/** Keeps a box scrolled to its end as it and its content change, unless someone scrolled up. */
+function useKeptAtEnd() {
+  const box = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    const toEnd = (): void => {
+      if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
+    };
+    const sizes = new ResizeObserver(toEnd);
+    for (const part of [box.current, content.current]) if (part) sizes.observe(part);
+    return () => sizes.disconnect();
+  }, []);
+  const onScroll = (): void => {
+    if (!box.current) return;
+    const { scrollHeight, scrollTop, clientHeight } = box.current;
+    atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+  };
+  return { box, content, onScroll };
 }
 
 function Caption({ line, hotel }: { line: Line; hotel: string }) {

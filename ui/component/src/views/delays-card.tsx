@@ -76,7 +76,13 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
           </rect>
         ))}
         {drawn.turns.map(({ x, number }) => (
-          <text key={number} class="tick" x={x} y={FRAME.top + FRAME.height + 14} text-anchor="middle">
+          <text
+            key={number}
+            class="tick"
+            x={x}
+            y={FRAME.top + FRAME.height + 14}
+            text-anchor="middle"
+          >
             {number}
           </text>
         ))}
@@ -101,7 +107,9 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
             <tr key={number}>
               <th scope="row">{number}</th>
               {NAMES.map(({ field }) => (
-                <td key={field}>{delays[field] === null ? "not measured" : seconds(delays[field])}</td>
+                <td key={field}>
+                  {delays[field] === null ? "not measured" : seconds(delays[field])}
+                </td>
               ))}
             </tr>
           ))}

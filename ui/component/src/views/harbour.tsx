@@ -4,7 +4,12 @@ const WINDOWS = [0, 1, 2].flatMap((row) => [0, 1, 2, 3, 4].map((column) => ({ ro
 const LIT = new Set(["0.1", "0.4", "1.2", "2.0", "2.3"]);
 
 export const Harbour = () => (
-  <svg class="harbour" viewBox="0 0 480 168" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
+  <svg
+    class="harbour"
+    viewBox="0 0 480 168"
+    preserveAspectRatio="xMidYMax slice"
+    aria-hidden="true"
+  >
     <rect class="sky" width="480" height="168" />
     <circle class="sun" cx="286" cy="62" r="26" />
     <path class="far" d="M0 110 C60 78 96 96 140 84 S236 58 290 90 388 76 480 98 V168 H0z" />

@@ -36,7 +36,9 @@ export const MutedIcon = () =>
   );
 
 export const SendIcon = () =>
-  icon(<path d="M3.4 20.4 21 12.900a1 1 0 0 0 0-1.800L3.4 3.600A.8.8 0 0 0 2.3 4.500L4 11l9 1-9 1-1.7 6.500a.8.8 0 0 0 1.1.9z" />);
+  icon(
+    <path d="M3.4 20.4 21 12.900a1 1 0 0 0 0-1.800L3.4 3.600A.8.8 0 0 0 2.3 4.500L4 11l9 1-9 1-1.7 6.500a.8.8 0 0 0 1.1.9z" />,
+  );
 
 export const WarningIcon = () =>
   icon(
