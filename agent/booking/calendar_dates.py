@@ -18,7 +18,7 @@ from agent.booking.numbers import cardinal_at, ordinal_at
 from agent.booking.tokens import Utterance
 from agent.booking.word_sets import word_set
 
-_BEFORE_RANGE_END = word_set("to until till through thru - – and")
+_RANGE_WORDS = word_set("to until till through thru - – and")
 _BEFORE_MONTH = word_set(
     "in of early mid late next during around for not said meant mean it's month"
 )
@@ -173,13 +173,28 @@ class CalendarDates:
         if found is None or not 1 <= found[0] <= 31 or self._counted(index + found[1]):
             return None
         before = self._utterance.word(index - 1)
+        after = index + found[1]
         if not (
-            self._bare_numbers or before in _BEFORE_RANGE_END or self._corrects(index, found[0])
+            self._bare_numbers
+            or (before in _RANGE_WORDS and self._ends_date(index - 2))
+            or (self._utterance.word(after) in _RANGE_WORDS and self._starts_date(after + 1))
+            or self._corrects(index, found[0])
         ):
             return None
         if before in (":", "room", "number", "am", "at"):
             return None
         return Mention(index, index + found[1] - 1, day=found[0], bare=True)
+
+    def _ends_date(self, index: int) -> bool:
+        """Whether a day or month is named up to this token: "October 16 to 20"."""
+        word = self._utterance.word(index)
+        ends_day = ordinal_at(self._words, index) is not None or word.isdigit()
+        return word in MONTH_NUMBERS or ends_day
+
+    def _starts_date(self, index: int) -> bool:
+        """Whether a day with its month follows: "4 to 6 December"."""
+        day = self.day_first(index)
+        return day is not None and day.month is not None
 
     def _corrects(self, index: int, number: int) -> bool:
         """Whether a number is all that follows "no": "No. 17", for "no, the seventeenth"."""

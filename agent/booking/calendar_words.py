@@ -45,7 +45,7 @@ NOT_AFTER_ORDINAL = word_set(
 )
 TIME_WORDS = frozenset({"am", "pm", "a.m", "p.m", "o'clock", "oclock", "in"})
 COUNTED = word_set(
-    "night nights nite nites knight knights day days week weeks guest guests people person "
+    "more night nights nite nites knight knights day days week weeks guest guests people person "
     "persons adult adults kid kids child children room rooms bed beds of us hours hour minutes "
     "minute month months years year single double twin suite suites singles doubles twins family"
 )

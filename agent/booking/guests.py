@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agent.booking.corrections import negated, replacing
-from agent.booking.guest_counts import Count, find_counts
+from agent.booking.guest_counts import find_counts
 from agent.booking.heard import Asked, Found, Problem, ProblemKind
 from agent.booking.hotel import Hotel
 from agent.booking.numbers import cardinal_at
+from agent.booking.people import Count
 from agent.booking.request import BookingRequest, Change, Field
 from agent.booking.tokens import Utterance
 
@@ -25,6 +28,8 @@ def hear_guests(
     Args as for `agent.booking.dates.hear_dates`.
     """
     found = _final_count(utterance, taken, asked=asked.about(Field.GUESTS))
+    if found is not None and request.guests is not None and _is_added(utterance, found):
+        found = replace(found, more=True)
     problems: list[Problem] = []
     rooms = _rooms(utterance, taken)
     if rooms is not None:
@@ -66,11 +71,26 @@ def _final_count(utterance: Utterance, taken: frozenset[int], *, asked: bool) ->
             continue
         if total is not None and _adds(utterance, total, part):
             total = Count(total.first, part.last, total.number + part.number, total.more)
+        elif total is not None and _is_alternative(utterance, total, part):
+            return None
         elif total is None or part.more or replacing(utterance, total.last + 1, part.first):
             total = part
         elif "us" in utterance.words[part.first : part.last + 1]:
             total = part  # "me and my wife, so the two of us"
     return total
+
+
+def _is_alternative(utterance: Utterance, first: Count, second: Count) -> bool:
+    """ "Two or three", "two, maybe three": asked again rather than guessed."""
+    between = set(utterance.words[first.last + 1 : second.first])
+    return bool(between & {"or", "maybe", "perhaps", "possibly"}) and "rather" not in between
+
+
+def _is_added(utterance: Utterance, count: Count) -> bool:
+    """ "Plus a baby", said of guests who are known already."""
+    return utterance.word(count.first - 1) == "plus" or (
+        utterance.word(count.first - 1) == "and" and count.first == 1
+    )
 
 
 def _adds(utterance: Utterance, total: Count, part: Count) -> bool:

@@ -130,7 +130,7 @@ _TOPICS = word_set(
     "breakfast parking park wifi wi internet pool gym spa sauna pets pet dog dogs cat cats "
     "lift wheelchair accessible airport station address shuttle restaurant bar dinner lunch "
     "price prices cost costs rate rates deposit smoking balcony view towels luggage cancellation "
-    "refund discount"
+    "refund discount difference"
 )
 _BOOKING = (
     "book",

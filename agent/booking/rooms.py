@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rapidfuzz import fuzz, process
+
 from agent.booking.corrections import negated, replacing
 from agent.booking.heard import Asked, Found, Problem, ProblemKind
 from agent.booking.hotel import Hotel
@@ -29,9 +31,11 @@ _OTHER_TYPES = (
     "apartment",
     "cabin",
     "cottage",
+    "deluxe",
     "deluxe room",
     "superior room",
     "executive room",
+    "standard room",
     "connecting rooms",
     "presidential suite",
     "royal suite",
@@ -52,21 +56,11 @@ _OTHER_TYPES = (
 # A type's own name alone is a room only after such a word, or where the type was asked for.
 _BEFORE_NAME = word_set("a an the one that your of as in to for get take have want is")
 _NOT_A_ROOM_AFTER = word_set("of check checked mother mum mom booking booked")
-_ASKING_ABOUT = (
-    "how much",
-    "what does",
-    "what's the price",
-    "what is the price",
-    "price of",
-    "cost of",
-    "what's the difference",
-    "what is the difference",
-    "how big",
-    "how large",
-    "does the",
-    "do the",
-    "is the",
-)
+# A turn with these asks about rooms, and wants none yet.
+_ASKING = ("how much", "price of", "cost of", "the price", "the difference", "how big", "how large")
+# So does one with these, unless the type was asked for.
+_ASKING_UNLESS_ASKED = ("what does", "does the", "do the", "is the")
+_LIKELY = 80  # of 100: how alike a single word must be to a type's name to be taken for it
 
 
 def hear_room_type(
@@ -82,9 +76,12 @@ def hear_room_type(
 
     Args as for `agent.booking.dates.hear_dates`.
     """
-    if not asked.about(Field.ROOM_TYPE) and utterance.find(_ASKING_ABOUT):
+    is_asked = asked.about(Field.ROOM_TYPE)
+    if utterance.find(_ASKING) or (not is_asked and utterance.find(_ASKING_UNLESS_ASKED)):
         return Found()
-    mentions = _mentions(utterance, hotel, taken, asked=asked.about(Field.ROOM_TYPE))
+    mentions = _mentions(utterance, hotel, taken, asked=is_asked)
+    if not mentions and is_asked:
+        mentions = _misheard(utterance, hotel, taken)
     standing: list[tuple[int, int, str]] = []
     for first, last, room_type in mentions:
         if negated(utterance, first):
@@ -138,6 +135,18 @@ def _mentions(
             continue
         found.append((first, last, spelled[name]))
     return found
+
+
+def _misheard(
+    utterance: Utterance, hotel: Hotel, taken: frozenset[int]
+) -> list[tuple[int, int, str]]:
+    """A word that is nearly a room type's name, in an answer to the question for one."""
+    names = {name: name for name in hotel.room_types}
+    for index, word in enumerate(utterance.words):
+        best = process.extractOne(word, names, scorer=fuzz.ratio, score_cutoff=_LIKELY)
+        if best is not None and word not in names and index not in taken:
+            return [(index, index, best[2])]
+    return []
 
 
 def _is_room(utterance: Utterance, index: int, *, asked: bool) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from agent.booking.numbers import is_number_word
 
@@ -96,17 +96,26 @@ class Utterance:
         A phrase is words in lower case with single spaces; punctuation inside it, except for
         apostrophes, is not allowed for.
         """
-        split = sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True)
+        by_first = _by_first_word(tuple(phrases))
         found: list[tuple[int, int]] = []
         index = 0
         while index < len(self.tokens):
-            hit = next((phrase for phrase in split if self.match(index, phrase)), None)
+            candidates = by_first.get(self.words[index], ())
+            hit = next((phrase for phrase in candidates if self.match(index, phrase)), None)
             if hit is None:
                 index += 1
             else:
                 found.append((index, index + len(hit) - 1))
                 index += len(hit)
         return found
+
+
+@lru_cache(maxsize=256)
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The phrases, split into words, by their first word; the longest first."""
+    split = sorted((tuple(phrase.split()) for phrase in phrases), key=len, reverse=True)
+    firsts = {phrase[0] for phrase in split}
+    return {first: tuple(phrase for phrase in split if phrase[0] == first) for first in firsts}
 
 
 def _without_loops(tokens: list[Token]) -> list[Token]:
