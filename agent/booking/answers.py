@@ -112,6 +112,15 @@ _CONTENT_NO = (
     "no everything's right",
     "no everything is right",
 )
+# Neither yes nor no.
+_UNSURE = (
+    "not sure",
+    "not certain",
+    "don't know",
+    "don't mind",
+    "don't care",
+    "no idea",
+)
 _BUT = ("but", "except", "only", "although")
 
 
@@ -124,7 +133,7 @@ def hear_answer(utterance: Utterance, *, changed: bool) -> Answer:
             yes: "yes, but make it a double" asks for another read-back.
     """
     plain = utterance.plain
-    if not plain or asks_whether_booked(utterance):
+    if not plain or asks_whether_booked(utterance) or utterance.find(_UNSURE):
         return Answer.NONE
     said_no = bool(utterance.find(_NO)) and not _has(plain, _CONTENT_NO)
     if said_no:

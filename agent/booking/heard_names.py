@@ -60,6 +60,7 @@ _WEAK_CUES = (
     "under",
     "on behalf of",
     "the guest is",
+    "name to",
     "booking for",
     "reservation for",
     "request for",
@@ -95,6 +96,7 @@ _SURE_TITLES = word_set("mr mrs ms mister missus doctor dr prof professor revere
 _PARTICLES = word_set("van von der den de la del della di da dos das du le el al bin ibn ter zu")
 # First names that are other words too; they are names where a surname follows.
 _WORDS_AS_NAMES = frozenset({"april", "may", "june", "august", "will", "hope"})
+_SURNAMES_TOO = frozenset({"king", "young", "best", "day", "good", "small", "little", "sweet"})
 _BEFORE_WILL = word_set("i we you he she they it that this there which who")
 _SKIPPED = word_set(". , : is it's um uh er erm that's")
 # So begins a sentence that is no answer to the question for a name.
@@ -156,7 +158,8 @@ def _announced(utterance: Utterance, taken: frozenset[int]) -> Iterator[HeardNam
         for first, last in utterance.find(cues):
             if utterance.words[max(0, first - 1) : first] in (("last",), ("first",), ("hotel",)):
                 continue
-            one = _name_at(utterance, last + 1, taken, part)
+            sure = cues not in (_WEAK_CUES, _WEAKEST_CUES)
+            one = _name_at(utterance, last + 1, taken, part, announced=sure)
             if one is None or (cues is _WEAK_CUES and not _looks_like_one(utterance, one)):
                 continue
             if cues is _WEAKEST_CUES and not _is_written_as_two(utterance, one):
@@ -188,21 +191,32 @@ def _denied(utterance: Utterance, taken: frozenset[int], known: str) -> list[Hea
 
 
 def _whole_answer(utterance: Utterance, taken: frozenset[int]) -> list[HeardName]:
-    """The name in a bare answer to the question for it: the first words that may be one."""
-    for index in range(len(utterance.words)):
+    """The name in a bare answer to the question for it."""
+    names: list[HeardName] = []
+    index = 0
+    while index < len(utterance.words):
         one = _name_at(utterance, index, taken)
-        if one is None or one.first != index:
-            continue
-        others = [
-            place
-            for place, token in enumerate(utterance.tokens)
-            if token.is_word and place not in taken and not one.first <= place <= one.last
-        ]
-        asks = "?" in utterance.words and bool(others)
-        tells = utterance.plain.startswith(_SENTENCE_STARTS)
-        fits = _looks_like_one(utterance, one) and len(others) <= _MOST_OTHER_WORDS
-        return [one] if fits and not asks and not tells else []
-    return []
+        if one is not None and one.first == index:
+            names.append(one)
+            index = one.last
+        index += 1
+    if not names:
+        return []
+    # "Wilson, Emma Wilson": the fuller one, if it is the same name.
+    best = max(names, key=lambda one: len(one.words))
+    if names[0].words[-1] not in best.words:
+        best = names[0]
+    others = [
+        place
+        for place, token in enumerate(utterance.tokens)
+        if token.is_word and place not in taken and not best.first <= place <= best.last
+    ]
+    if "?" in utterance.words and others:
+        return []
+    if utterance.plain.startswith(_SENTENCE_STARTS) and not _is_written_as_two(utterance, best):
+        return []
+    fits = _looks_like_one(utterance, best) and len(others) <= _MOST_OTHER_WORDS
+    return [best] if fits else []
 
 
 def _like_known(utterance: Utterance, taken: frozenset[int], known: str) -> list[HeardName]:
@@ -222,9 +236,17 @@ def _is_like(one: HeardName, known: str) -> bool:
 
 
 def _name_at(
-    utterance: Utterance, index: int, taken: frozenset[int], part: Part = Part.WHOLE
+    utterance: Utterance,
+    index: int,
+    taken: frozenset[int],
+    part: Part = Part.WHOLE,
+    *,
+    announced: bool = False,
 ) -> HeardName | None:
-    """The name that starts at this token, after a title if there is one, or None."""
+    """The name that starts at this token, after a title if there is one, or None.
+
+    One that was announced ("my name is") may be a month.
+    """
     words = utterance.words
     while index < len(words) and (words[index] in _TITLES or words[index] in _SKIPPED):
         index += 1
@@ -235,7 +257,10 @@ def _name_at(
             parts.append(words[index])
         elif (
             index in taken
-            or not _may_be_name(utterance, index)
+            or not (
+                _may_be_name(utterance, index, announced=announced and not parts)
+                or (parts and _is_surname_too(utterance, index))
+            )
             or (parts and _breaks_casing(utterance, first, index))
         ):
             break
@@ -246,7 +271,7 @@ def _name_at(
     names = tuple(" ".join(parts).replace(" - ", "-").replace(" .", "").rstrip(" -").split())
     if not names or names[-1].lower() in _PARTICLES:
         return None
-    if len(names) == 1 and names[0].lower() in _WORDS_AS_NAMES:
+    if len(names) == 1 and names[0].lower() in _WORDS_AS_NAMES and not announced:
         return None
     return HeardName(first, last, names, part)
 
@@ -261,7 +286,12 @@ def _joins(utterance: Utterance, index: int) -> bool:
     return utterance.words[index] == "." and len(utterance.words[index - 1]) == 1
 
 
-def _may_be_name(utterance: Utterance, index: int) -> bool:
+def _is_surname_too(utterance: Utterance, index: int) -> bool:
+    """The King of "Martin Luther King", if it is written so."""
+    return utterance.words[index] in _SURNAMES_TOO and _is_capital(utterance, index)
+
+
+def _may_be_name(utterance: Utterance, index: int, *, announced: bool) -> bool:
     word = utterance.words[index]
     following = (utterance.words[index + 1 : index + 2] or ("",))[0]
     if word in _PARTICLES:
@@ -269,7 +299,7 @@ def _may_be_name(utterance: Utterance, index: int) -> bool:
     if word in _WORDS_AS_NAMES:
         before = (utterance.words[max(0, index - 1) : index] or ("",))[0]
         leads = following[:1].isalpha() and following not in NOT_NAMES
-        return before not in _BEFORE_WILL and leads
+        return before not in _BEFORE_WILL and (leads or announced)
     return word[0].isalpha() and word not in NOT_NAMES
 
 
@@ -286,11 +316,22 @@ def _breaks_casing(utterance: Utterance, first: int, index: int) -> bool:
     """Whether a name that began with a capital goes on in lower case: there it has ended."""
     if utterance.words[index] in _PARTICLES or utterance.words[index - 1] == "-":
         return False
+    if utterance.words[first] in _PARTICLES:
+        return False
     return _is_capital(utterance, first) and not _is_capital(utterance, index)
 
 
 def _looks_like_one(utterance: Utterance, one: HeardName) -> bool:
-    return _is_capital(utterance, one.first) or not _has_casing(utterance)
+    return _has_capitals(utterance, one) or not _has_casing(utterance)
+
+
+def _has_capitals(utterance: Utterance, one: HeardName) -> bool:
+    """Whether a name is written like one, but for its particles ("van der Berg")."""
+    return any(
+        _is_capital(utterance, index)
+        for index in range(one.first, one.last + 1)
+        if utterance.words[index] not in _PARTICLES
+    )
 
 
 def _is_written_as_two(utterance: Utterance, one: HeardName) -> bool:

@@ -60,8 +60,8 @@ def hear_name(
         if one not in denied:
             name = _with_heard(name, one, denied)
             spans.append((one.first, one.last))
-    for letters in spelled:
-        name = _with_spelled(name, letters, utterance)
+    for count, letters in enumerate(spelled):
+        name = _with_spelled(name, letters, utterance, more=count > 0)
         spans.append((letters.first, letters.last))
     hint = apply_letter_hint(utterance, name)
     if hint is not None:
@@ -93,8 +93,13 @@ def _with_heard(name: str | None, heard: HeardName, denied: list[HeardName]) -> 
     return " ".join(heard.words)
 
 
-def _with_spelled(name: str | None, spelled: SpelledName, utterance: Utterance) -> str:
-    """The name once this was spelled: it takes the place of the word that it is most like."""
+def _with_spelled(
+    name: str | None, spelled: SpelledName, utterance: Utterance, *, more: bool
+) -> str:
+    """The name once this was spelled: it takes the place of the word that it is most like.
+
+    `more` says that another word of the name was spelled before it.
+    """
     known = (name or "").split()
     words = [word.capitalize() for word in spelled.words]
     if known and any(_lost_vowels("".join(words), heard) for heard in ("".join(known), *known)):
@@ -110,7 +115,8 @@ def _with_spelled(name: str | None, spelled: SpelledName, utterance: Utterance) 
     if any(last in before for _, last in utterance.find(FIRST_NAME_CUES)):
         best = 0
     elif not resemble(words[0], known[best]):
-        if len(known) == 1 and any(last in before for _, last in utterance.find(SURNAME_CUES)):
+        is_surname = any(last in before for _, last in utterance.find(SURNAME_CUES))
+        if len(known) == 1 and (more or is_surname):
             return f"{known[0]} {words[0]}"
         best = len(known) - 1
     return " ".join((*known[:best], words[0], *known[best + 1 :]))

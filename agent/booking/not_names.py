@@ -34,6 +34,9 @@ ahead everyone everybody everything's told tell tells heard hear know knew forgo
 remember asked ask answer understand understood believe believed guess guessed repeated listen
 listening find found bring brought use using help helped pay paid work works ready different
 better best worse
+
+pronounced written before nobody anybody ever anyway business pleasure holiday vacation work
+conference wedding none whatever whichever however therefore important urgent ridiculous
 """
 _BOOKING_WORDS = """
 hotel room rooms bed beds single twin suite sweet family king queen studio penthouse booking

@@ -58,7 +58,7 @@ def people_at(utterance: Utterance, index: int) -> Count | None:
         return None
     if words[index] in ("a", "an") and (
         words[after_number] in ("guest", "man", "woman")
-        or words[index - 1 : index] in (("to",), ("with",))
+        or words[index - 1 : index] in (("to",), ("with",), ("for",))
     ):
         return None  # "can I speak to a person"
     # "a baby cot", "a family room", "two person room"

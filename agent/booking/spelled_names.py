@@ -100,10 +100,13 @@ def _letter_at(utterance: Utterance, index: int) -> Spelled | None:
 
 
 def _between_letters(utterance: Utterance, unit: Spelled) -> bool:
-    """Whether single letters stand on both sides: "R A are A N" has no word in it."""
-    before = utterance.words[unit.first - 1] if unit.first else ""
-    after = utterance.words[unit.last + 1] if unit.last + 1 < len(utterance.words) else ""
-    return len(before) == 1 and len(after) == 1
+    """Whether single letters stand beside it: "R A are A N" has no word in it."""
+    sides = [
+        word.isalpha() and len(word) == 1
+        for word in (utterance.word(unit.first - 1), utterance.word(unit.last + 1))
+    ]
+    # An "a" is more often a letter than "are" is: one letter beside it will do.
+    return any(sides) if utterance.word(unit.first) == "a" else all(sides)
 
 
 def _is_word_break(utterance: Utterance, before: Spelled, unit: Spelled) -> bool:
@@ -116,8 +119,13 @@ def _is_word_break(utterance: Utterance, before: Spelled, unit: Spelled) -> bool
     return False
 
 
+def _is_first_a(run: list[Spelled]) -> bool:
+    """Whether the word "a" that a run begins with is its first letter: not in "a double N"."""
+    return run[0].options[0] == "A" and len(run) > 1 and len(run[1].options[0]) == 1
+
+
 def _as_name(run: list[Spelled], breaks: set[int]) -> SpelledName | None:
-    while run and run[0].doubtful and not run[0].named:
+    while run and run[0].doubtful and not _is_first_a(run):
         run = run[1:]
         breaks = {place - 1 for place in breaks}
     while run and run[-1].doubtful and run[-1].options[0] != "A":

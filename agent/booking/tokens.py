@@ -13,9 +13,7 @@ from functools import cached_property, lru_cache
 
 from agent.booking.numbers import is_number_word
 
-_WORD = re.compile(
-    r"[a-z]+(?:['’][a-z]+)*|\d+(?:st|nd|rd|th)\b|\d+|[^\w\s]|[^\W\d_]+", re.IGNORECASE
-)
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:st|nd|rd|th)\b|\d+|[^\w\s]", re.IGNORECASE)
 
 # What Whisper writes where nobody speaks: the ends of the videos that it was trained on.
 _INVENTED = re.compile(
