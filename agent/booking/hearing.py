@@ -14,7 +14,7 @@ from agent.booking.dates import hear_dates
 from agent.booking.guests import hear_guests
 from agent.booking.heard import Answer, Asked, Found, Hearing, Intent, Problem, ProblemKind
 from agent.booking.hotel import Hotel
-from agent.booking.intents import hear_intent
+from agent.booking.intents import hear_intent, tokens_beside_the_booking
 from agent.booking.names import find_spelling, hear_name
 from agent.booking.references import hear_reference
 from agent.booking.request import BookingRequest, Field
@@ -47,7 +47,7 @@ def hear(
     utterance = Utterance.read(text)
     asked = Asked.of(asked)
     reference = hear_reference(utterance, request=request, asked=asked, hotel=hotel, turn=turn)
-    used = reference.used
+    used = reference.used | tokens_beside_the_booking(utterance)
     dates = hear_dates(
         utterance,
         request=request,
@@ -70,10 +70,16 @@ def hear(
     changes = tuple(change for part in found for change in part.changes)
     problems = tuple(dict.fromkeys(problem for part in found for problem in part.problems))
     changed = bool(changes or problems)
+    answer, intent = (
+        hear_answer(utterance, changed=changed),
+        hear_intent(utterance, changed=changed),
+    )
+    if asked.at_large and answer is Answer.YES and intent is Intent.GOODBYE:
+        intent = Intent.NONE  # "yes, thank you, goodbye": the yes comes first
     return Hearing(
         changes=tuple(replace(change, old=request.get(change.field)) for change in changes),
-        answer=hear_answer(utterance, changed=changed),
-        intent=hear_intent(utterance, changed=changed),
+        answer=answer,
+        intent=intent,
         problems=problems,
     )
 

@@ -29,7 +29,6 @@ _CUES = (
     "confirmation",
     "my code",
     "the code",
-    "my number",
     "ref",
 )
 # Said between the characters of a reference without being one.
