@@ -50,7 +50,8 @@ def show_call(console: Console, report: CallReport) -> None:
             f"final {_number(turn.final_ms)} ms",
         ]
         facts += ["the agent cut in"] if turn.cut_in else []
-        facts += [f"{turn.replies} replies"] if (turn.replies or 0) > 1 else []
+        if (turn.replies or 0) > 1:
+            facts.append(f"{turn.replies} replies, gap to the last {_number(turn.uncut_gap_ms)} ms")
         facts += ["interrupted the agent"] if turn.interrupted else []
         facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
         talk.add_row("", Text(", ".join(facts), style="dim"))
@@ -73,6 +74,7 @@ def show_call(console: Console, report: CallReport) -> None:
 def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
     console.print()
     console.print(Text(f"gap, ms            {_distribution(summary.gap_ms)}"))
+    console.print(Text(f"gap, uncut, ms     {_distribution(summary.uncut_gap_ms)}"))
     console.print(Text(f"first partial, ms  {_distribution(summary.first_partial_ms)}"))
     console.print(Text(f"final, ms          {_distribution(summary.final_ms)}"))
     console.print(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from selfhost.load.ears import FRAME_S, HEARING, Hearing, Samples, Span, audible_spans
 
+WORD_LATE_S, SOUND_LATE_S = 0.1, 0.5
+
 
 @dataclass(frozen=True)
 class Window:
@@ -67,6 +69,16 @@ def _measure_turn(
         if window.over_agent and spoken_over
         else None,
     )
+
+
+def reply_onset_s(agent: Sequence[Span], said_s: float) -> float:
+    """When a reply became audible that the agent said, at `said_s`, it had begun.
+
+    The word of it and the sound take different ways. Where no sound begins near that moment, the
+    reply went on from what was audible already, and its word is all there is.
+    """
+    near = [s.start_s for s in agent if -WORD_LATE_S <= s.start_s - said_s <= SOUND_LATE_S]
+    return near[0] if near else said_s
 
 
 def measure_recording(

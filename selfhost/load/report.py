@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from selfhost.load.caller import CallRecord
-from selfhost.load.ears import Samples, audible_spans
+from selfhost.load.ears import Samples, Span, audible_spans
 from selfhost.load.expectation import (
     Failure,
     Value,
@@ -21,7 +21,7 @@ from selfhost.load.expectation import (
     resolve,
 )
 from selfhost.load.machine import Machine
-from selfhost.load.measure import measure, measure_recording
+from selfhost.load.measure import measure, measure_recording, reply_onset_s
 from selfhost.load.observed import Stamped
 from selfhost.load.script import Script
 from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
@@ -47,6 +47,7 @@ class TurnReport:
     answered: str
     gap_ms: float | None
     gap_live_ms: float | None  # the same, measured while the call went on
+    uncut_gap_ms: float | None  # to the last reply's first sound, where the agent began anew
     first_partial_ms: float | None
     final_ms: float | None
     cut_in: bool
@@ -58,9 +59,13 @@ class TurnReport:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of one call or of several. Gaps of turns that the agent cut into are left out."""
+    """The figures of one call or of several.
+
+    The gap of a turn that the agent cut into is left out of `gap_ms`: it would make it look fast.
+    """
 
     gap_ms: Figure
+    uncut_gap_ms: Figure
     first_partial_ms: Figure
     final_ms: Figure
     turns: int
@@ -117,6 +122,7 @@ def summarise(turns: Sequence[TurnReport]) -> Summary:
     """The figures over turns of one call or of many."""
     return Summary(
         gap_ms=figure(turn.gap_ms for turn in turns if not turn.cut_in),
+        uncut_gap_ms=figure(turn.uncut_gap_ms for turn in turns),
         first_partial_ms=figure(turn.first_partial_ms for turn in turns),
         final_ms=figure(turn.final_ms for turn in turns),
         turns=len(turns),
@@ -141,6 +147,10 @@ def _spoken(texts: Iterable[str]) -> str:
     return " ".join(text.strip() for text in texts if text.strip())
 
 
+def _last_reply_s(agent: Sequence[Span], words: TurnWords) -> float | None:
+    return reply_onset_s(agent, words.replies_s[-1]) if words.replies_s else None
+
+
 def turn_reports(
     script: Script, record: CallRecord, sound: Samples, words: Mapping[int, TurnWords]
 ) -> list[TurnReport]:
@@ -148,6 +158,7 @@ def turn_reports(
     windows, rate = record.windows(), record.caller.sample_rate
     recorded = measure_recording(sound, rate, windows)
     live = measure(audible_spans(sound[:, 0], rate), record.agent_spans, windows)
+    agent = audible_spans(sound[:, 1], rate)
     reports = []
     for index, in_sound in enumerate(recorded):
         turn_words, first_s = words[index], in_sound.first_s
@@ -165,7 +176,8 @@ def turn_reports(
                 cut_in=in_sound.cut_in,
                 interrupted=turn_words.interrupted,
                 stop_ms=_rounded(in_sound.stop_ms),
-                replies=turn_words.replies,
+                uncut_gap_ms=_since(_last_reply_s(agent, turn_words), in_sound.last_s),
+                replies=None if turn_words.replies_s is None else len(turn_words.replies_s),
                 missed=index in record.missed,
             )
         )

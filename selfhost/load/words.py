@@ -22,7 +22,7 @@ class TurnWords:
     partials_s: list[float] = field(default_factory=list)
     finals_s: list[float] = field(default_factory=list)
     interrupted: bool | None = None
-    replies: int | None = None  # how often the agent began to speak; more than once is a restart
+    replies_s: list[float] | None = None  # each time that the agent said it began to speak
 
 
 def _turn_at(at_s: float, windows: Sequence[Window]) -> int:
@@ -49,7 +49,7 @@ def _from_timeline(
 ) -> None:
     for turn in turns.values():
         turn.interrupted = False
-        turn.replies = 0
+        turn.replies_s = []
     current = speaking = GREETING
     for stamped in timeline:
         event, at_s = stamped.event, stamped.at_s
@@ -66,7 +66,8 @@ def _from_timeline(
             case EventType.AGENT_SPEAKING:
                 # The words come when the reply ends, which may be in the turn that cut it short.
                 speaking = current
-                turn.replies = (turn.replies or 0) + 1
+                if at_s is not None and turn.replies_s is not None:
+                    turn.replies_s.append(at_s)
             case EventType.AGENT_STOPPED:
                 turns[speaking].answered.append(str(event.fields.get("text") or ""))
                 turn.interrupted = turn.interrupted or bool(event.fields.get("interrupted"))

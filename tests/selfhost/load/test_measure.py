@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from selfhost.load.ears import Span
-from selfhost.load.measure import Window, measure
+from selfhost.load.measure import Window, measure, reply_onset_s
 
 
 def test_the_gap_is_from_the_last_sound_to_the_first() -> None:
@@ -48,3 +48,11 @@ def test_the_answer_to_the_next_turn_is_not_this_ones() -> None:
 def test_what_was_not_heard_is_unknown_and_not_zero() -> None:
     turn = measure([], [Span(3.0, 4.0)], [Window(1.0, 2.0)])[0]
     assert (turn.first_s, turn.last_s, turn.gap_ms, turn.stop_ms) == (None, None, None, None)
+
+
+def test_a_reply_is_audible_where_a_sound_begins_near_its_word() -> None:
+    agent = [Span(3.0, 3.4), Span(4.1, 6.0)]
+    assert reply_onset_s(agent, 2.95) == 3.0
+    assert reply_onset_s(agent, 4.0) == 4.1
+    assert reply_onset_s(agent, 4.15) == 4.1  # the word may come after the sound
+    assert reply_onset_s(agent, 5.0) == 5.0  # it went on from what was audible already

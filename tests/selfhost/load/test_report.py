@@ -85,6 +85,17 @@ def test_a_turn_has_its_words_and_its_figures() -> None:
     assert turn.final_ms == pytest.approx(500, abs=10)
     assert (turn.cut_in, turn.interrupted, turn.missed) == (False, False, False)
     assert turn.replies == 1
+    assert turn.uncut_gap_ms == turn.gap_ms
+
+
+def test_a_reply_that_begins_anew_has_a_longer_gap_of_its_own() -> None:
+    anew = (4.55, EventType.AGENT_SPEAKING, {})
+    report = call({"turns": TURNS}, *EVENTS[:5], anew, *EVENTS[5:])
+    (turn,) = report.turns
+    assert turn.replies == 2
+    assert turn.gap_ms == pytest.approx(1200, abs=10)
+    assert turn.uncut_gap_ms == pytest.approx(1550, abs=10)
+    assert report.summary.restarts == 1
     assert report.greeting == "Good evening."
     assert report.greeting_ms == pytest.approx(500, abs=10)
     assert (report.failures, report.warnings) == ([], [])

@@ -47,7 +47,7 @@ def test_words_belong_to_the_turn_that_was_going_on() -> None:
     assert (words[0].partials_s, words[0].finals_s) == ([2.4], [3.4])
     assert (words[1].heard, words[1].answered) == (["Stop."], ["Yes?"])
     assert (words[0].interrupted, words[1].interrupted) == (False, True)
-    assert (words[0].replies, words[1].replies) == (1, 1)
+    assert (words[0].replies_s, words[1].replies_s) == ([4.0], [8.0])
 
 
 def test_an_event_that_was_asked_for_has_words_but_no_time() -> None:
