@@ -41,7 +41,7 @@ PARTS = {
         "go_ahead_and went_ahead_and happy_to glad_to pleased_to delighted_to able_to here_to"
     )
     + rf" |{_ADVERBS} )*",
-    "all": r"\b(?:you|we|it|that|everything|things)",
+    "all": r"\b(?:you|we|it|this|that|all|everything|things)",
     "hotel_has": r"\b(?:we|i|hotel)(?:'ve| have| has| do have)(?: got)?",
     "those_dates": r"\b(?:those|these|that|your|the) (?:dates?|nights?|days?)",
     "opening": "(?:and |so |okay |great |done |all )*",
@@ -55,7 +55,7 @@ CLAIMS = phrases(
     {be} {so}{done}\b
     {booking} {so}{done}(?:[.!]|$)
     {booking} {few}{be} {so}made\b
-    {booking} {few}(?:went|has gone|is going|goes) through
+    (?<!\bi )(?<!\bwe )\b(?:went|gone|going|goes|came|comes) through\b
     ^{opening}{so}{done}$
     ^{opening}{so}{done} (?:for|from|on|at|under|in|as|the|your|it|that|a)\b
     \bconsider (?:it|that|this|your \w+) \w+

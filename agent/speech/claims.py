@@ -41,7 +41,7 @@ _OPEN = any_phrase(
     \b(?:must|may|might|could|to) be\b|\bcan only\b|\bonly the\b
     \bin order to\b|\bto (?:see|check|ask)\b
     \b(?:would|'d) (?:like|prefer)\b|\bwant(?:s|ed)?\b|\bwish\b|\bhop(?:e|ing)\b
-    \basked\b|\brequest(?:ed)? (?:to|for|a|that)\b
+    \basked (?:me |us )?(?:to|whether|if)\b|\brequest(?:ed)? (?:to|for|a|that)\b
     """
 )
 # Anywhere in its clause, these leave the deed to the front desk.
@@ -50,7 +50,7 @@ _BY_OTHERS = any_phrase(
     \b{people}(?:{also})*(?:'ll| (?:will|would|can|may|must|should)\b)
     \b{people}(?:{also})* (?:needs? to|has to|have to|is going to|is able to)\b
     \b{people} (?:itself |first |only )?(?:confirm|check|decide|book)s?\b
-    \b(?:will|can|must|has to|have to|needs? to|is|are)\b.*\bby (?:the |our |a )?{people}\b
+    \b(?:will|can|must|has to|have to|needs? to)\b.*\bby (?:the |our |a )?{people}\b
     \b(?:once|if|when|after|until|as soon as) (?:the |our |a )?{people}\b
     """,
     _PEOPLE,
@@ -72,9 +72,10 @@ _CLAUSE_END = re.compile(
     r"[,;:.!?]+\s+|\s[–—-]+\s|\s(?:but|so|because|which|now that|since|(?<!soon )as(?! soon))\s"
     rf"|\sand\s(?!{PARTS['so']}(?:{PARTS['done']}|{PARTS['act']}))"
 )
+_OFFERS = re.compile(r"\b(?:available|accepted|free|open|possible|arranged|held|scheduled)\b")
 _ROOM_OR_DATE = re.compile(
     r"\b(?:rooms?|suites?|singles?|doubles?|twins?|dates?|nights?|that|it|those|these|availability|"
-    r"vacanc\w+|one|you|your|family|booking|reservation|stay|i|we)\b"
+    r"vacanc\w+|one|you|your|family|booking|reservation|stay|i|we|hotel|request|everything)\b"
 )
 
 
@@ -130,7 +131,7 @@ def _is_open(clause: str, end: int) -> bool:
 
 def _is_amenity(claim: str, clause: str, hotel_has: frozenset[str]) -> bool:
     """ "Credit cards are accepted", of the facts: neither a room, a date nor a booking."""
-    if _ROOM_OR_DATE.search(clause):
+    if _ROOM_OR_DATE.search(clause) or not _OFFERS.search(claim):
         return False
     return any(word in hotel_has for word in re.findall(r"[a-z-]{4,}", clause) if word not in claim)
 

@@ -17,7 +17,7 @@ from agent.speech.phrases import any_of, any_phrase, plain
 _STATES = any_phrase(
     r"""
     \b(?:is|are|was|were|am|has|have|had|will|would|can|cannot|could|may|might|must|shall|should)\b
-    \b(?:do|does|did|exists?)\b|\b\w+n't\b
+    \b(?:do|does|did|exists?|went|got|came|became|worked)\b|\b\w+n't\b
     \b(?:it|that|there|this|he|she|here|what|everything|nothing|room|booking|reservation)'s\b
     \b\w+'(?:re|ve|ll|d|m)\b
     ^(?:i|we|you|they|it|he|she|someone) (?:\w+ )*\w+
@@ -43,10 +43,10 @@ _OPENING = any_of(
     "now oh actually just please_note unfortunately sorry i'm_(?:very_|so_)?(?:sorry|afraid)"
 )
 _OPENER = re.compile(rf"^(?:{_OPENING}\b[ ,]*(?:but )?)+")
-# What depends on another clause is not stated.
+# What depends on another clause is not stated; but "what you asked for is booked" is.
 _DEPENDENT = re.compile(
-    r"\b(?:if|whether|what|when|which|who|where|how|why|until(?! VALUE)|once|unless|as soon as|"
-    r"in case)\b.*$"
+    r"\b(?:if|whether|when|which|where|how|why|until(?! VALUE)|once|unless|as soon as|in case|"
+    r"(?<!^)(?:what|who))\b.*$"
 )
 
 _PARTS = {
@@ -89,6 +89,7 @@ _PERMITTED = any_phrase(
     ^i see(?: (?:that )?you\b.*)?$
     ^i've kept$
     ^i think (?:that|it)\b
+    ^got (?:it|that|you|your|ROOM|VALUE)\b
     ^we only (?:take|accept|note)\b
     ^we (?:have|offer|do have) (?:ROOM|,|rooms?|suites?|and|or| )+$
 
@@ -134,7 +135,7 @@ _PERMITTED = any_phrase(
     \b{people}(?:{also})* (?:needs? to|has to|have to|is going to|is able to)\b
     \b{people}(?:{also})* (?:books?|confirms?|checks?|decides?|knows?|handles?|takes)\b
     \b{people}(?:{also})* (?:hasn't|has not|haven't|have not|doesn't|does not)\b
-    \b(?:will|can|must|has to|have to|needs? to|is|are)\b.*\bby (?:the |our |a )?{people}\b
+    \b(?:will|can|must|has to|have to|needs? to)\b.*\bby (?:the |our |a )?{people}\b
 
     # Courtesies
     ^(?:please|thank|thanks|let me|let's (?:see|start|go))\b(?!.*\b(?:is|are|has been|will be)\b)

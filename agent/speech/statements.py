@@ -84,6 +84,9 @@ _NEUTRAL = vocabulary(
 )
 
 
+_COMMITMENTS = vocabulary("book reserv confirm cancel request front desk")  # as stems
+
+
 @dataclass(frozen=True)
 class _Statement:
     """A fact, and its clauses with what each is about and whether it denies."""
@@ -165,7 +168,10 @@ def unknown_fact(
 def _is_borne_out(about: tuple[str, ...], told: str, facts: tuple[str, ...]) -> bool:
     """Whether one fact speaks of all this, and its nearest clause agrees in denying or not."""
     negative = bool(_NEGATIVE.search(told))
-    for fact in _read(facts) if about else ():
+    # That the facts speak of booking does not make anything booked.
+    if _COMMITMENTS.issuperset(about):
+        return False
+    for fact in _read(facts):
         if not fact.topics.issuperset(about):
             continue
         best = max(len(part & set(about)) for part, _ in fact.clauses)

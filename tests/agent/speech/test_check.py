@@ -32,6 +32,39 @@ def test_a_false_sentence_is_found(situation: str, reason: str, sentence: str) -
     assert finding.sentence == sentence
 
 
+# Whatever is called booked, in whatever words: the list of sentences above is only a sample.
+SUBJECTS = [
+    *("The request", "Your request", "The hotel", "Your booking", "Your reservation", "Your room"),
+    *("A double room", "The double", "The suite", "The family room", "Everything", "It", "That"),
+    *(
+        "This",
+        "Your stay",
+        "Your dates",
+        "October 18th",
+        "You",
+        "We",
+        "The front desk",
+        "Your spot",
+    ),
+    *("All of it", "Everything you asked for", "What you asked for", "Your party", "Both nights"),
+]
+CLAIMS = [
+    *("is booked", "is confirmed", "has been confirmed", "has been reserved", "was booked"),
+    *("has now been cancelled", "is all set", "is guaranteed", "got booked", "is being held"),
+    *("is done", "is now complete", "has been approved", "are booked", "have been cancelled"),
+    *("is confirmed by the front desk", "is in our system", "went through", "is secured"),
+]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize(
+    "opening", ["", "Yes, ", "Great news, ", "Don't worry, ", "As you asked, "]
+)
+def test_nothing_at_all_is_called_booked(opening: str, subject: str) -> None:
+    sentences = [f"{opening}{subject} {claim}." for claim in CLAIMS]
+    assert [said for said in sentences if check(said, GROUNDS["nothing"]) is None] == []
+
+
 def test_a_question_that_was_answered_is_only_then_wrong() -> None:
     question = "How many guests will be staying?"
     assert check(question, replace(GROUNDS["full"], known=frozenset())) is None
