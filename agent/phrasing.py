@@ -72,7 +72,7 @@ class Phrasing:
         return Grounds(
             request=request,
             today=today,
-            facts=hotel.facts,
+            facts=(*hotel.facts, f"The front desk's number is {hotel.phone}."),
             hotel_names=(hotel.name,),
             room_types=hotel.room_types,
             known=frozenset(REQUIRED) - frozenset(request.missing()),

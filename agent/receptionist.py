@@ -33,6 +33,7 @@ from agent.phrasing import Phrasing
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
 from agent.speech.sentences import split
+from agent.speech.speakable import speakable
 from agent.speech.stream import checked
 from agent.timeline.events import EventType
 from agent.timeline.timeline import Timeline
@@ -233,7 +234,7 @@ class Receptionist(Agent):
     ) -> AsyncIterator[str]:
         """The reply, sentence by sentence: the code's own words, then what the model makes."""
         settled = f"{plan.opening} {plan.question}" if plan.brief is None else plan.opening
-        ready = split(settled.strip())
+        ready = split(speakable(settled.strip()))
         if ready:
             self._timeline.emit(EventType.REPLY_STARTED, source="code")
         for sentence in ready:
