@@ -153,3 +153,21 @@ async def test_only_the_agent_is_believed(open_page: Open, answer: Answer) -> No
     await expect(window.caption("guest", "The true words.")).to_be_visible()
     await expect(page.locator(".status")).to_have_attribute("data-state", "thinking")
     await expect(window.app).not_to_contain_text("forged")
+
+
+async def test_the_captions_stay_at_their_end_until_someone_scrolls_up(
+    open_page: Open, answer: Answer
+) -> None:
+    window = await open_page(height=600)
+    await window.call()
+    agent = await answer(window)
+    for turn in range(1, 9):
+        await agent.hear(turn, [f"Partial {turn}"], f"Turn {turn}.", speech_to_final_ms=900)
+        await agent.emit(EventType.AGENT_STOPPED, turn, text=f"Reply {turn}.", interrupted=False)
+    await expect(window.caption("hotel", "Reply 8.")).to_be_in_viewport()
+
+    await window.caption("guest", "Turn 1.").scroll_into_view_if_needed()
+    await agent.hear(9, [], "Turn 9.", speech_to_final_ms=900)
+    await expect(window.caption("guest", "Turn 9.")).to_have_count(1)
+    await expect(window.caption("guest", "Turn 1.")).to_be_in_viewport()
+    await expect(window.caption("guest", "Turn 9.")).not_to_be_in_viewport()

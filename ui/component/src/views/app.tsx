@@ -80,7 +80,7 @@ function CallView({ hotel, screen, session, start }: Props) {
         />
         <Controls screen={screen} session={session} start={start} />
       </section>
-      <aside>
+      <aside tabIndex={0} aria-label="Your request and the delays">
         <BookingCard call={call} />
         <DelaysCard call={call} />
       </aside>

@@ -47,6 +47,7 @@ function useKeptAtEnd() {
   const box = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
+  const last = useRef(0);
   useEffect(() => {
     const toEnd = (): void => {
       if (atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -58,7 +59,10 @@ function useKeptAtEnd() {
   const onScroll = (): void => {
     if (!box.current) return;
     const { scrollHeight, scrollTop, clientHeight } = box.current;
-    atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    const near = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    // Told late, a scroll to the end may find that the end has moved on: only a way up is a wish.
+    if (near || scrollTop < last.current) atEnd.current = near;
+    last.current = scrollTop;
   };
   return { box, content, onScroll };
 }
