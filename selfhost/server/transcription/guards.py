@@ -41,6 +41,7 @@ NEVER_SPOKEN = frozenset(
 OFTEN_INVENTED = frozenset({"you", "thank you", "thanks", "bye", "bye bye", "okay", "the", "so"})
 DOUBTFUL_AVG_LOGPROB = -0.7
 DOUBTFUL_VOICED_MS = 200
+MIN_ECHO_WORDS = 3
 
 _NOT_LETTERS = re.compile(r"[^\w\s]")
 _MARKED_SOUND = re.compile(r"[\[(*♪][^\])*♪]*[\])*♪]")  # [Music], (applause), *laughs*, ♪ la ♪
@@ -64,6 +65,7 @@ def reason_to_withhold(
     no_speech_prob: float,
     voiced_ms: float,
     keywords: Sequence[str] = (),
+    prompt: str = "",
 ) -> str | None:
     """Why this text must not be shown, or None if it may be.
 
@@ -71,6 +73,7 @@ def reason_to_withhold(
         text: after `collapse_repeats`.
         voiced_ms: how much of the audio the voice detector took for a voice.
         keywords: what the model was told to expect; it echoes them where it hears nothing.
+        prompt: the text that it was given to go on from; likewise.
     """
     words = plain(_MARKED_SOUND.sub(" ", text))
     if not words:
@@ -93,6 +96,8 @@ def reason_to_withhold(
         return "repetition"
     if len(keywords) > 1 and words == plain(" ".join(keywords)):
         return "echoed keywords"
+    if len(words.split()) >= MIN_ECHO_WORDS and doubtful and words in plain(prompt):
+        return "echoed prompt"
     return None
 
 

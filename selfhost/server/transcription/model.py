@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 from selfhost.server.metrics import Metrics
@@ -48,16 +48,17 @@ class TranscriptionModel:
             )
 
         decoded = await self.worker.run(work, owner=owner, priority=priority, kind=kind)
-        return self._judged(decoded, voiced_ms(), hints.keywords)
+        return self._judged(decoded, voiced_ms(), hints)
 
-    def _judged(self, decoded: Decoded, voiced_ms: float, keywords: Sequence[str]) -> Decoded:
+    def _judged(self, decoded: Decoded, voiced_ms: float, hints: Hints) -> Decoded:
         text = collapse_repeats(decoded.text, voiced_ms=voiced_ms)
         reason = reason_to_withhold(
             text,
             avg_logprob=decoded.avg_logprob,
             no_speech_prob=decoded.no_speech_prob,
             voiced_ms=voiced_ms,
-            keywords=keywords,
+            keywords=hints.keywords,
+            prompt=hints.prompt,
         )
         if reason is None:
             return replace(decoded, text=text)

@@ -25,9 +25,9 @@ SAMPLE_RATE_HZ = 16_000
 MAX_WINDOW_S = 30.0
 FRAME_SAMPLES = 160  # the spectrogram's step
 
-# A shorter window makes Whisper say short phrases twice; a partial transcript can bear that, since
-# only words that two decodes agree on are shown.
-MIN_WINDOW_S = 7.0
+# A shorter window makes Whisper mishear more, and say short phrases twice. A partial transcript can
+# bear that, since only words that two decodes agree on are shown.
+MIN_WINDOW_S = 10.0
 MIN_DRAFT_WINDOW_S = 4.0
 TRAILING_SILENCE_S = 1.5
 
@@ -174,7 +174,8 @@ class Whisper:
         hotwords = ", ".join(hints.keywords)
         prior = tokenizer.encode(" " + hints.prompt.strip()) if hints.prompt.strip() else []
         if hotwords:
-            prior = tokenizer.encode(" " + hotwords)[:MAX_PROMPT_TOKENS] + prior
+            # With its full stop the list reads as a sentence, and the text keeps its punctuation.
+            prior = tokenizer.encode(f" {hotwords}.")[:MAX_PROMPT_TOKENS] + prior
         prefix = [tokenizer.sot_prev, *prior[-MAX_PROMPT_TOKENS:]] if prior else []
         return [*prefix, *tokenizer.sot_sequence, tokenizer.no_timestamps]
 

@@ -53,6 +53,15 @@ def test_keywords_that_come_back_as_they_went_in_are_an_echo() -> None:
     assert reason_to_withhold("Priya Sharma", **CLEAR, keywords=keywords) is None
 
 
+def test_a_prompt_that_comes_back_on_doubtful_sound_is_an_echo() -> None:
+    prompt = "I would like the suite with a sea view, please."
+    text = "The suite with a sea view, please."
+    assert reason_to_withhold(text, **CLEAR, prompt=prompt) is None
+    doubtful = CLEAR | {"avg_logprob": -0.9}
+    assert reason_to_withhold(text, **doubtful, prompt=prompt) == "echoed prompt"
+    assert reason_to_withhold("The suite for two.", **doubtful, prompt=prompt) is None
+
+
 def test_a_loop_becomes_one_phrase() -> None:
     loop = "I'd like to book. " * 8
     assert collapse_repeats(loop, voiced_ms=1000) == "I'd like to book."
