@@ -209,10 +209,10 @@ def _trailing_role(
             # "the sixteenth to leave the twentieth": the cue leads on to the next date.
             leads_on = (
                 following is not None
-                and words[end + 1] not in (",", ".", "and")
+                and utterance.word(end + 1) not in (",", ".", "and")
                 and all(word in _FILLER for word in words[end + 1 : following.first])
             )
-            if first == index and not leads_on:
+            if first == index and not leads_on and (following is None or end < following.first):
                 return role, end
     return None
 

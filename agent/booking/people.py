@@ -35,6 +35,8 @@ class Count:
 def people_at(utterance: Utterance, index: int) -> Count | None:
     """ "two adults", "a toddler", "one more guest", "three small children"."""
     words = utterance.words
+    if index >= len(words):
+        return None
     more = False
     start = index
     if words[index] in ("another", "additional", "extra"):
