@@ -206,5 +206,9 @@ def shared_environment(settings: StackSettings) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
     }
     if settings.model_server_api_key is not None:
-        environment["MODEL_SERVER_API_KEY"] = settings.model_server_api_key.get_secret_value()
+        # One key for all models that are served here.
+        key = settings.model_server_api_key.get_secret_value()
+        environment["MODEL_SERVER_API_KEY"] = key
+        if settings.runs_generation and settings.llm_api_key is None:
+            environment["LLM_API_KEY"] = key
     return environment

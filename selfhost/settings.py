@@ -41,6 +41,7 @@ class StackSettings(BaseSettings):
     stt_base_url: str | None = None
     llm_provider: str = SELFHOSTED
     llm_base_url: str | None = None
+    llm_api_key: SecretStr | None = None
     tts_provider: str = SELFHOSTED
     tts_base_url: str | None = None
 
@@ -162,7 +163,7 @@ class StackSettings(BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not appear in anything that is shown."""
-        secrets = (self.livekit_api_secret, self.model_server_api_key)
+        secrets = (self.livekit_api_secret, self.model_server_api_key, self.llm_api_key)
         return tuple(secret.get_secret_value() for secret in secrets if secret is not None)
 
     def room_ports(self) -> dict[str, int]:

@@ -204,6 +204,11 @@ def _check(parts: tuple[Part, ...], settings: StackSettings, profile: Profile) -
             found.append("generation: vLLM is not installed. Install it: uv sync --extra gpu")
         elif not gpu.count():
             found.append("generation: no GPU is seen here; start with --profile cpu")
+        elif not vllm.has_model(model := settings.generation_gpu_model):
+            found.append(
+                f"generation: the model {model} is not there. Fetch it with `hf download {model}`, "
+                "or set GENERATION_GPU_MODEL to a folder that holds one"
+            )
     if found:
         raise SetupError("The stack was not started.\n" + "\n".join(f"- {one}" for one in found))
 

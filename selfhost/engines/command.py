@@ -55,13 +55,15 @@ def generate(
             return
         if not vllm.is_installed():
             raise SetupError("vLLM is not installed. Install it: uv sync --extra gpu")
+        if key := os.environ.get("MODEL_SERVER_API_KEY"):
+            os.environ["VLLM_API_KEY"] = key
         os.execv(command[0], command)
     if dry_run:
         print(f"llama.cpp: {llama.MODEL} on {host} port {port}, {llama.threads()} threads")
         return
     from selfhost import models
 
-    llama.serve(models.weights(llama.MODEL), host, port)
+    llama.serve(models.weights(llama.MODEL), host, port, os.environ.get("MODEL_SERVER_API_KEY"))
 
 
 def main() -> None:

@@ -13,6 +13,20 @@ def is_installed() -> bool:
     return importlib.util.find_spec("vllm") is not None
 
 
+def has_model(model: str) -> bool:
+    """Whether a model is on this machine: a folder, or whole in the hub's cache."""
+    if Path(model).is_dir():
+        return True
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        snapshot_download(model, local_files_only=True)
+    except (LocalEntryNotFoundError, HFValidationError):
+        return False
+    return True
+
+
 def command(
     model: str, *, host: str, port: int, served_name: str, gpu_memory_utilization: float
 ) -> list[str]:

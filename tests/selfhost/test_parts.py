@@ -86,6 +86,13 @@ def test_no_key_is_on_a_command_line_that_any_user_can_read() -> None:
     assert "concealed" not in words
 
 
+def test_the_models_key_is_given_to_whoever_asks_them() -> None:
+    environment = build(StackSettings(model_server_api_key="concealed"))["worker"].environment
+    assert environment["MODEL_SERVER_API_KEY"] == environment["LLM_API_KEY"] == "concealed"
+    elsewhere = StackSettings(model_server_api_key="concealed", llm_provider="openrouter")
+    assert "LLM_API_KEY" not in build(elsewhere)["worker"].environment
+
+
 @pytest.mark.parametrize(
     ("given", "expected"),
     [

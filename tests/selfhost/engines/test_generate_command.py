@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,11 @@ def test_a_missing_vllm_is_said_with_the_command_that_installs_it() -> None:
     assert said.returncode == 1
     assert "uv sync --extra gpu" in said.stderr
     assert "Traceback" not in said.stderr
+
+
+def test_a_models_folder_is_there_and_a_hub_name_that_was_never_fetched_is_not(
+    tmp_path: Path,
+) -> None:
+    assert vllm.has_model(str(tmp_path))
+    assert not vllm.has_model("no-such-owner/no-such-model")
+    assert not vllm.has_model("not a name")
