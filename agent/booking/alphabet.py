@@ -152,7 +152,7 @@ def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
         return Spelled(index, index + 2, ("X",), named=True)
     if word in _NATO_LETTERS:
         return Spelled(index, index, (_NATO_LETTERS[word],), named=True)
-    if word.isdigit():
+    if word.isdecimal():
         return Spelled(index, index, (word,))
     number = cardinal_at(words, index)
     if number is not None:
@@ -186,7 +186,7 @@ def _named_by_example(utterance: Utterance, index: int, letter: str) -> Spelled 
         if not utterance.match(place, link) or place + len(link) >= len(words):
             continue
         example = words[place + len(link)]
-        if len(example) > 1 and example.startswith(letter) and not example[0].isdigit():
+        if len(example) > 1 and example.startswith(letter) and not example[0].isdecimal():
             end = place + len(link)
             if example == "x" and utterance.match(end + 1, ("-", "ray")):
                 end += 2

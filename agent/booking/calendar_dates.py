@@ -128,11 +128,11 @@ class CalendarDates:
     def in_numbers(self, index: int) -> Mention | None:
         """16/10, 10/16/2027, 16.10., 2027-10-16; day or month first by the hotel's locale."""
         parts = [self._utterance.word(index + offset) for offset in range(5)]
-        if not parts[0].isdigit() or parts[1] not in ("/", ".", "-") or not parts[2].isdigit():
+        if not parts[0].isdecimal() or parts[1] not in ("/", ".", "-") or not parts[2].isdecimal():
             return None
         if not (self._utterance.adjoins(index + 1) and self._utterance.adjoins(index + 2)):
             return None
-        third = parts[3] == parts[1] and parts[4].isdigit() and self._utterance.adjoins(index + 4)
+        third = parts[3] == parts[1] and parts[4].isdecimal() and self._utterance.adjoins(index + 4)
         last = index + (4 if third else 2)
         if third and len(parts[0]) == 4:
             return Mention(index, last, year=int(parts[0]), month=int(parts[2]), day=int(parts[4]))
@@ -188,7 +188,7 @@ class CalendarDates:
     def _ends_date(self, index: int) -> bool:
         """Whether a day or month is named up to this token: "October 16 to 20"."""
         word = self._utterance.word(index)
-        ends_day = ordinal_at(self._words, index) is not None or word.isdigit()
+        ends_day = ordinal_at(self._words, index) is not None or word.isdecimal()
         return word in MONTH_NUMBERS or ends_day
 
     def _starts_date(self, index: int) -> bool:
@@ -208,7 +208,7 @@ class CalendarDates:
         before = self._utterance.word(index - 1)
         if before in ("a", "one", "my", "our", "at", "per", "just"):
             return True
-        digits = self._utterance.word(index)[0].isdigit()
+        digits = self._utterance.word(index)[0].isdecimal()
         return day <= 3 and not digits and before not in ("to", "through", "until", "and", "from")
 
     def _counted(self, index: int) -> bool:
@@ -227,7 +227,7 @@ class CalendarDates:
         while self._utterance.word(after) in (",", "in", "of"):
             after += 1
         word = self._utterance.word(after)
-        if len(word) == 4 and word.startswith("20") and word.isdigit():
+        if len(word) == 4 and word.startswith("20") and word.isdecimal():
             return int(word), after
         # "twenty twenty seven", "20 27"
         if word in ("twenty", "20"):

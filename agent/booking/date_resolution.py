@@ -15,6 +15,7 @@ from agent.booking.heard import ProblemKind
 from agent.booking.mention import Mention, Shape
 
 _MONTHS_LOOKED_AHEAD = 14
+_LAST_YEAR = 2199  # a later one is a slip of the recogniser's, and no date that exists here
 
 
 @dataclass(frozen=True)
@@ -158,5 +159,5 @@ def _on_weekday(found: list[date], mention: Mention, start: date) -> list[date] 
 
 def _existing(parts: Iterable[tuple[int, int, int]]) -> Iterator[date]:
     for year, month, day in parts:
-        if 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
+        if year <= _LAST_YEAR and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]:
             yield date(year, month, day)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from num2words import num2words
 
 _LARGEST = 99
+_MOST_DIGITS = 4
 
 
 def _as_words(number: int, form: str) -> tuple[str, ...]:
@@ -34,12 +35,13 @@ def cardinal_at(words: Sequence[str], index: int) -> tuple[int, int] | None:
         index: where to look.
 
     Returns:
-        The number (0 to 99, or any written in digits) and how many words it takes, or None.
+        The number (0 to 99, or up to four digits) and how many words it takes, or None.
     """
     if index >= len(words):
         return None
-    if words[index].isdigit():
-        return int(words[index]), 1
+    if words[index].isdecimal():
+        # More digits are a phone number or a reference, not a count.
+        return (int(words[index]), 1) if len(words[index]) <= _MOST_DIGITS else None
     return _from_table(_CARDINALS, words, index)
 
 

@@ -109,7 +109,7 @@ def _written_in_one(utterance: Utterance, hotel: Hotel) -> tuple[int, int, str] 
             last -= 1
         pieces = [token.raw for token in utterance.tokens[start : last + 1]]
         value = "".join(piece for piece in pieces if piece not in "-–.").upper()
-        mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+        mixed = any(char.isdecimal() for char in value) and any(char.isalpha() for char in value)
         if mixed and hotel.is_reference(value) and not negated(utterance, start):
             return start, last, value
         start = end + 1

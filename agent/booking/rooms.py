@@ -172,4 +172,4 @@ def _doubles_a_letter(words: Sequence[str], index: int) -> bool:
     if words[max(0, index - 2) : index] == ("with", "a"):
         return after not in ("", ".", ",", "bed", "beds", "room", "please")
     letter = len(after) == 1 and after.isalpha() and after != "a"
-    return letter or after.isdigit() or is_number_word(after) or after in ("check", "you")
+    return letter or after.isdecimal() or is_number_word(after) or after in ("check", "you")

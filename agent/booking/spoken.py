@@ -55,7 +55,7 @@ def spoken_room(room_type: str) -> str:
 
 def digits(number: str) -> str:
     """A number digit by digit, as words: "one zero four two"."""
-    return " ".join(num2words(int(char)) if char.isdigit() else char for char in number)
+    return " ".join(num2words(int(char)) if char.isdecimal() else char for char in number)
 
 
 def acknowledgement(

@@ -257,6 +257,10 @@ class Stay:
         if isinstance(resolved, Impossible):
             self._add_problem(resolved, Field.CHECK_OUT, departure)
             return
+        if length.nights > self.resolver.max_nights:
+            words = self.utterance.said(length.first, length.last)
+            self._add_stay_problem(length.nights, None, words)
+            return
         arrival = resolved - timedelta(days=length.nights)
         if arrival < self.today:
             self._add_problem(

@@ -135,7 +135,7 @@ def _loop_at(tokens: list[Token], index: int) -> tuple[int, int]:
     """The phrase that starts here: its length in tokens, and how many tokens repeat it after."""
     for length in range(1, min(_LONGEST_LOOP_WORDS, (len(tokens) - index) // 2) + 1):
         phrase = [token.text for token in tokens[index : index + length]]
-        if all(len(word) == 1 or word[0].isdigit() or is_number_word(word) for word in phrase):
+        if all(len(word) == 1 or word[0].isdecimal() or is_number_word(word) for word in phrase):
             continue
         end = index + length
         while [token.text for token in tokens[end : end + length]] == phrase:
