@@ -18,7 +18,7 @@ class RestartPolicy:
     first_delay_s: float = 0.5
     max_delay_s: float = 8.0
     window_s: float = 120.0
-    max_failures: int = 6
+    max_failures: int = 5
 
     def delay_s(self, failed_at_s: Sequence[float], now_s: float) -> float | None:
         """How long to wait before the next start.

@@ -20,7 +20,7 @@ from selfhost.board import Board, JsonBoard, LineBoard, LiveBoard, last_lines
 from selfhost.engines import gpu, vllm
 from selfhost.errors import SetupError, told_plainly
 from selfhost.folders import state_root
-from selfhost.parts import NAMES, PAGE, Part, Profile, build, choose
+from selfhost.parts import GENERATION, NAMES, PAGE, ROOM_SERVER, Part, Profile, build, choose
 from selfhost.sentinel import Sentinel
 from selfhost.settings import StackSettings
 from selfhost.state import PartState, PartStatus, StackStatus
@@ -197,9 +197,13 @@ def _check(parts: tuple[Part, ...], settings: StackSettings, profile: Profile) -
         owner=preflight.owner,
         require_model=models.path,
     )
-    if any(part.name == "room-server" for part in parts) and room_server.find() is None:
-        found.append(_reason(room_server.path))
-    if profile == "gpu" and any(part.name == "generation" for part in parts):
+    names = [part.name for part in parts]
+    if ROOM_SERVER in names:
+        try:
+            room_server.path()
+        except SetupError as error:
+            found.append(str(error))
+    if profile == "gpu" and GENERATION in names:
         if not vllm.is_installed():
             found.append("generation: vLLM is not installed. Install it: uv sync --extra gpu")
         elif not gpu.count():
@@ -211,14 +215,6 @@ def _check(parts: tuple[Part, ...], settings: StackSettings, profile: Profile) -
             )
     if found:
         raise SetupError("The stack was not started.\n" + "\n".join(f"- {one}" for one in found))
-
-
-def _reason(check: object) -> str:
-    try:
-        check()  # type: ignore[operator]
-    except SetupError as error:
-        return str(error)
-    return ""
 
 
 def _room_server_configuration(settings: StackSettings) -> str:
