@@ -133,8 +133,9 @@ class Caller:
                 CONNECT_TIMEOUT_S,
             )
         except (TimeoutError, rtc.ConnectError) as error:
+            reason = str(error).rpartition(": ")[2] or "no answer"
             raise CallError(
-                f"no room could be joined at {self._server.url} ({error or 'no answer'}). Start "
+                f"no room could be joined at {self._server.url} ({reason}). Start "
                 "the stack with `python -m selfhost up`, or set LIVEKIT_URL, LIVEKIT_API_KEY and "
                 "LIVEKIT_API_SECRET to a room server that runs."
             ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import secrets
 import sys
@@ -159,6 +160,8 @@ def main() -> int | None:
     """The command line; exits with the status that `call` describes."""
     # The room server's well-known development secret is short; it is used on loopback only.
     warnings.filterwarnings("ignore", message="The HMAC key is")
+    # The room's library logs each attempt to connect; the caller says once what came of them.
+    logging.getLogger("livekit").setLevel(logging.CRITICAL)
     typer.run(call)
     return None
 
