@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 
 from selfhost.server import errors
 from selfhost.server.auth import require_key
+from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
 from selfhost.server.catalogue import Catalogue
 from selfhost.server.metrics import Metrics
 from selfhost.server.readiness import make_ready
@@ -53,18 +54,24 @@ def create_app(
     app = FastAPI(title="Model server", lifespan=lifespan)
     app.state.server = state
     errors.install(app)
+    app.add_middleware(LimitBody, max_bytes=settings.max_upload_bytes + FORM_OVERHEAD_BYTES)
     app.add_middleware(CountRequests, metrics=metrics)
     for router in (transcription_router, speech_router, realtime_router):
         app.include_router(router)
     started_at = int(time.time())
 
+    def described(name: str) -> dict[str, object]:
+        return {"id": name, "object": "model", "created": started_at, "owned_by": "selfhost"}
+
     @app.get("/v1/models", dependencies=[Depends(require_key)])
     async def models() -> dict[str, object]:
-        data = [
-            {"id": name, "object": "model", "created": started_at, "owned_by": "selfhost"}
-            for name in state.catalogue.ids()
-        ]
-        return {"object": "list", "data": data}
+        return {"object": "list", "data": [described(name) for name in state.catalogue.ids()]}
+
+    @app.get("/v1/models/{name}", dependencies=[Depends(require_key)])
+    async def model(name: str) -> dict[str, object]:
+        if name not in state.catalogue.ids():
+            raise errors.unknown_name("model", name, state.catalogue.ids())
+        return described(name)
 
     @app.get("/health")
     async def health() -> dict[str, str]:

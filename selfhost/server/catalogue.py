@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from selfhost.server.errors import ApiError, unknown_name
+from selfhost.server.errors import unknown_name
 from selfhost.server.metrics import Metrics
 from selfhost.server.scheduling import Worker
 from selfhost.server.settings import ServerSettings
@@ -89,22 +89,13 @@ class Catalogue:
             raise unknown_name("model", name, [*self._transcription, *TRANSCRIPTION_ALIASES])
         return name
 
-    def check_language(self, name: str, language: str) -> None:
-        """
-        Raises:
-            ApiError: the model is loaded and does not know the language.
-        """
-        model = self._transcription[self.check_transcription(name)].model
-        if model is not None and language not in model.whisper.languages:
-            raise ApiError(
-                400,
-                f"language: {self.check_transcription(name)} has no {language[:20]!r}; expected a "
-                "code such as en.",
-                code="invalid_language",
-                param="language",
-            )
-
     async def transcription(self, name: str) -> TranscriptionModel:
+        """The model that `name` means, loaded.
+
+        Raises:
+            ApiError: there is none.
+            SetupError: its files are missing.
+        """
         return await self._transcription[self.check_transcription(name)].get()
 
     async def speech(self, model: str, voice: str | None) -> SpeechModel:
@@ -112,6 +103,7 @@ class Catalogue:
 
         Raises:
             ApiError: no such model or voice.
+            SetupError: its files are missing.
         """
         if model in SPEECH_ALIASES:
             model = self._settings.speech_model

@@ -54,6 +54,7 @@ def serve(
         ws="websockets-sansio",
         # Sound hardly compresses, and each chunk of it would cost the time of trying.
         ws_per_message_deflate=False,
+        timeout_graceful_shutdown=5,
     )
     server = uvicorn.Server(config)
     server.run(sockets=[listener])

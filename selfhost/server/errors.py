@@ -10,6 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from selfhost.errors import SetupError
+
 log = logging.getLogger(__name__)
 
 
@@ -78,6 +80,10 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(ApiError)
     async def on_api_error(_: Request, error: ApiError) -> JSONResponse:
         return error.response()
+
+    @app.exception_handler(SetupError)
+    async def on_setup_error(_: Request, error: SetupError) -> JSONResponse:
+        return ApiError(503, str(error), code="not_installed").response()
 
     @app.exception_handler(RequestValidationError)
     async def on_invalid(_: Request, error: RequestValidationError) -> JSONResponse:

@@ -94,11 +94,22 @@ class Worker:
         self._thread.start()
 
     async def run(
-        self, work: Callable[[], T], *, owner: Hashable, priority: Priority, kind: str
+        self,
+        work: Callable[[], T],
+        *,
+        owner: Hashable,
+        priority: Priority,
+        kind: str,
+        may_refuse: bool = True,
     ) -> T:
         """Do `work` on the model's thread when its turn comes.
 
         If the awaiting task is cancelled, work that has not begun is never done.
+
+        Args:
+            kind: what the work is, for the metrics.
+            may_refuse: whether it can be turned away where too much waits. What was accepted
+                already, such as an open session's transcript, cannot.
 
         Raises:
             ApiError: too much work waits already (429), or the server is stopping (503).
@@ -108,7 +119,7 @@ class Worker:
         with self._changed:
             if self._closed:
                 raise ApiError(503, "The server is stopping.", code="stopping")
-            if len(self._queue) >= self._max_queued:
+            if may_refuse and len(self._queue) >= self._max_queued:
                 raise ApiError(
                     429,
                     f"{len(self._queue)} requests already wait for {self._model}; try again soon.",

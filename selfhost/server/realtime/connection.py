@@ -7,7 +7,7 @@ import logging
 import time
 import uuid
 from concurrent.futures import Executor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from selfhost.server.realtime.utterances import DecodeRequest, Kind, Utterances
 from selfhost.server.scheduling import Priority
 from selfhost.server.transcription.activity import VoiceDetector
 from selfhost.server.transcription.audio import Resampler
-from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ, Audio
+from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ, Audio, Hints
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +69,7 @@ class Connection:
         self._decoded = asyncio.Event()
         self._stalled = asyncio.Event()
         self._committed_at: dict[str, float] = {}
+        self._language: str | None = None
 
     async def serve(self) -> None:
         """Answer events until the client leaves; its unfinished work goes with it."""
@@ -118,7 +119,7 @@ class Connection:
             case "input_audio_buffer.clear":
                 self._send_all(self._utterances.clear())
             case "session.update":
-                self._update(event.get("session"))
+                await self._update(event.get("session"))
             case kind:
                 raise ApiError(
                     400,
@@ -128,15 +129,14 @@ class Connection:
                     param="type",
                 )
 
-    def _update(self, session: Any) -> None:
+    async def _update(self, session: Any) -> None:
         if not isinstance(session, dict):
             raise ApiError(
                 400, "session: expected an object.", code="invalid_value", param="session"
             )
         config = updated(self._config, session, self._catalogue.check_transcription)
-        language = config.hints.language
-        if language is not None:
-            self._catalogue.check_language(config.model, language)
+        model = await self._catalogue.transcription(config.model)
+        model.check_language(config.hints.language)
         if config.rate_hz != self._config.rate_hz:
             self._resampler = Resampler(config.rate_hz)
         self._config = config
@@ -186,14 +186,17 @@ class Connection:
             model = await self._catalogue.transcription(self._config.model)
             decoded = await model.transcribe(
                 read,
-                self._config.hints,
+                self._hints(),
                 owner=self._id,
                 priority=PRIORITIES[request.kind],
                 kind=request.kind.value,
                 voiced_ms=lambda: request.voiced_ms,
                 draft=request.kind is Kind.PARTIAL,
                 prefix=request.prefix,
+                may_refuse=request.kind is not Kind.FINAL,
             )
+            if request.kind is Kind.FINAL and decoded.text:
+                self._language = self._language or decoded.language
             told = self._utterances.decoded(request, decoded.text, read_to)
         except ApiError as problem:
             told = self._utterances.failed(request, problem.message)
@@ -203,6 +206,12 @@ class Connection:
         self._decoded.set()
         self._send_all(told)
         self._pump()
+
+    def _hints(self) -> Hints:
+        """What the client told; and where it named no language, the one it spoke first: a short
+        answer alone is too little to tell a language by."""
+        hints = self._config.hints
+        return hints if hints.language else replace(hints, language=self._language)
 
     # -- out -------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, WebSocket
 
+from selfhost.errors import SetupError
 from selfhost.server.auth import check_key
 from selfhost.server.errors import ApiError
 from selfhost.server.realtime.config import SessionConfig
@@ -22,6 +23,7 @@ async def realtime(socket: WebSocket) -> None:
         check_key(state.settings, socket.headers.get("authorization"))
         config = _config(state, socket)
         state.require_ready()
+        await _load(state, config.model)
         if state.realtime_sessions >= state.settings.max_realtime_sessions:
             raise ApiError(
                 429,
@@ -45,6 +47,13 @@ async def realtime(socket: WebSocket) -> None:
         state.realtime_sessions -= 1
 
 
+async def _load(state: ServerState, model: str) -> None:
+    try:
+        await state.catalogue.transcription(model)
+    except SetupError as error:
+        raise ApiError(503, str(error), code="not_installed") from None
+
+
 def _config(state: ServerState, socket: WebSocket) -> SessionConfig:
     intent = socket.query_params.get("intent", "transcription")
     if intent != "transcription":
@@ -55,5 +64,4 @@ def _config(state: ServerState, socket: WebSocket) -> SessionConfig:
             param="intent",
         )
     model = socket.query_params.get("model") or state.settings.transcription_model
-    state.catalogue.check_transcription(model)
     return SessionConfig.for_model(model)

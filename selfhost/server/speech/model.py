@@ -7,11 +7,10 @@ from collections.abc import AsyncGenerator, Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from selfhost.server.scheduling import Priority, Worker
-from selfhost.server.speech.encoding import SAMPLE_RATE_HZ, OutputResampler
-from selfhost.server.speech.voices import Samples, Voice
+from selfhost.server.speech.encoding import SAMPLE_RATE_HZ, OutputResampler, Pcm
+from selfhost.server.speech.voices import Voice
 
 UNSPEAKABLE_SILENCE_S = 0.2
 
@@ -22,9 +21,7 @@ class SpeechModel:
     voice: Voice
     worker: Worker
 
-    async def stream(
-        self, text: str, *, speed: float, owner: Hashable
-    ) -> AsyncGenerator[NDArray[np.int16]]:
+    async def stream(self, text: str, *, speed: float, owner: Hashable) -> AsyncGenerator[Pcm]:
         """Speak `text`: chunks of mono samples at 24 kHz, each as soon as it is computed.
 
         The next piece is computed while the consumer takes the last one, and no further ahead. When
@@ -37,28 +34,24 @@ class SpeechModel:
             yield np.zeros(int(UNSPEAKABLE_SILENCE_S * SAMPLE_RATE_HZ), np.int16)
             return
         resampler = OutputResampler(self.voice.sample_rate_hz)
-        ahead = self._speak(pieces[0], speed, owner, Priority.FINAL)
+
+        def speak(piece: str, priority: Priority) -> asyncio.Task[Pcm]:
+            def work() -> Pcm:
+                return resampler.push(self.voice.speak(piece, speed))
+
+            return asyncio.create_task(
+                self.worker.run(work, owner=owner, priority=priority, kind="speech")
+            )
+
+        ahead = speak(pieces[0], Priority.FINAL)
         try:
             for following in [*pieces[1:], None]:
-                samples = await ahead
+                chunk = await ahead
                 if following is not None:
                     # Whoever has not heard anything yet goes before.
-                    ahead = self._speak(following, speed, owner, Priority.BACKGROUND)
-                chunk = resampler.push(samples)
+                    ahead = speak(following, Priority.BACKGROUND)
                 if len(chunk):
                     yield chunk
             yield resampler.finish()
         finally:
             ahead.cancel()
-
-    def _speak(
-        self, piece: str, speed: float, owner: Hashable, priority: Priority
-    ) -> asyncio.Task[Samples]:
-        return asyncio.create_task(
-            self.worker.run(
-                lambda: self.voice.speak(piece, speed),
-                owner=owner,
-                priority=priority,
-                kind="speech",
-            )
-        )

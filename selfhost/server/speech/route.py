@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 
-import numpy as np
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import StreamingResponse
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from selfhost.server.auth import require_key
+from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
 from selfhost.server.metrics import Metrics
-from selfhost.server.speech.encoding import CONTENT_TYPES, SAMPLE_RATE_HZ, Encoder, encoder
+from selfhost.server.speech.encoding import CONTENT_TYPES, SAMPLE_RATE_HZ, Encoder, Pcm, encoder
 from selfhost.server.state import ServerState
 
 router = APIRouter(dependencies=[Depends(require_key)])
@@ -44,7 +44,7 @@ async def speech(body: SpeechRequest, request: Request) -> StreamingResponse:
     chunks = model.stream(body.input, speed=body.speed, owner=uuid.uuid4().hex)
     # The first chunk is awaited here, so that a failure is still an HTTP error and not a broken
     # body after a 200.
-    first = await anext(chunks)
+    first = await until_gone(request, _next(chunks))
     state.metrics.first_audio_seconds.labels(model.id).observe(time.perf_counter() - started)
     return StreamingResponse(
         _encoded(first, chunks, encoder(body.response_format), state.metrics),
@@ -52,21 +52,26 @@ async def speech(body: SpeechRequest, request: Request) -> StreamingResponse:
     )
 
 
+async def _next(chunks: AsyncGenerator[Pcm]) -> Pcm:
+    return await anext(chunks)
+
+
 async def _encoded(
-    first: NDArray[np.int16],
-    rest: AsyncGenerator[NDArray[np.int16]],
+    first: Pcm,
+    rest: AsyncGenerator[Pcm],
     encoding: Encoder,
     metrics: Metrics,
 ) -> AsyncIterator[bytes]:
     samples = len(first)
     try:
-        if data := encoding.push(first):
+        # A codec takes its time, which the event loop must not wait for.
+        if data := await asyncio.to_thread(encoding.push, first):
             yield data
         async for chunk in rest:
             samples += len(chunk)
-            if data := encoding.push(chunk):
+            if data := await asyncio.to_thread(encoding.push, chunk):
                 yield data
-        if data := encoding.finish():
+        if data := await asyncio.to_thread(encoding.finish):
             yield data
     finally:
         await rest.aclose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
+from selfhost.server.errors import ApiError
 from selfhost.server.metrics import Metrics
 from selfhost.server.scheduling import Priority, Worker
 from selfhost.server.transcription.guards import collapse_repeats, reason_to_withhold
@@ -18,6 +19,19 @@ class TranscriptionModel:
     worker: Worker
     metrics: Metrics
 
+    def check_language(self, language: str | None) -> None:
+        """
+        Raises:
+            ApiError: the model does not know the language. None, for any, is always right.
+        """
+        if language is not None and language not in self.whisper.languages:
+            raise ApiError(
+                400,
+                f"language: {self.id} has no {language[:20]!r}; expected a code such as en.",
+                code="invalid_language",
+                param="language",
+            )
+
     async def transcribe(
         self,
         read: Callable[[], Audio],
@@ -30,6 +44,7 @@ class TranscriptionModel:
         draft: bool = False,
         prefix: str = "",
         word_times: bool = False,
+        may_refuse: bool = True,
     ) -> Decoded:
         """Decode what `read` returns when the turn of this work comes.
 
@@ -47,7 +62,9 @@ class TranscriptionModel:
                 read(), hints, draft=draft, prefix=prefix, word_times=word_times
             )
 
-        decoded = await self.worker.run(work, owner=owner, priority=priority, kind=kind)
+        decoded = await self.worker.run(
+            work, owner=owner, priority=priority, kind=kind, may_refuse=may_refuse
+        )
         return self._judged(decoded, voiced_ms(), hints)
 
     def _judged(self, decoded: Decoded, voiced_ms: float, hints: Hints) -> Decoded:

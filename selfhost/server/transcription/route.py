@@ -45,11 +45,9 @@ async def transcriptions(
     _check_choice("response_format", response_format, FORMATS)
     for granularity in granularities or []:
         _check_choice("timestamp_granularities", granularity, GRANULARITIES)
-    state.catalogue.check_transcription(model)
     loaded = await state.catalogue.transcription(model)
     language = language or (languages[0] if languages and len(languages) == 1 else None)
-    if language is not None:
-        state.catalogue.check_language(model, language)
+    loaded.check_language(language)
     given = [*(keywords or []), *(keywords_list or [])]
     hints = Hints(language, tuple(word.strip() for word in given if word.strip()), prompt)
     data = await _body(file, state.settings.max_upload_bytes)
