@@ -4,42 +4,31 @@ and what may be told to the client.
 Pure: time is the position in the sound, decoding happens elsewhere. The connection feeds it the
 voice detector's probabilities, the client's commits and the decoded texts; it answers with events
 to send and asks for the next decode.
-
-An utterance is one item of the protocol. Where it is long it is decoded in parts, cut in its
-pauses, so that neither memory nor the wait for its transcript grow with its length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from selfhost.server.realtime import events
 from selfhost.server.realtime.config import ServerVad
-from selfhost.server.transcription.activity import WINDOW_MS, WINDOW_SAMPLES
+from selfhost.server.realtime.events import Event
+from selfhost.server.realtime.utterance import MIN_VOICED_MS, MS, Guess, Part, Utterance
+from selfhost.server.transcription.activity import WINDOW_SAMPLES
 from selfhost.server.transcription.stability import StableText
-from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ
-
-Event = dict[str, Any]
-
-MS = SAMPLE_RATE_HZ // 1000  # samples in a millisecond
 
 VOICE_PROBABILITY = 0.5
 QUIET_MARGIN = 0.15  # a voice, once there, ends where the probability falls this much lower
-MIN_VOICED_MS = 64  # two windows: one is a click
 LEAD_MS = 300  # sound before the detected onset that belongs to the first word
-TAIL_MS = 300  # sound after the voice that is decoded with it
 
-FIRST_PARTIAL_MS = 256  # of sound since the onset
-FIRST_STEP_MS = 128  # of new sound since the last partial, until words were told
-PARTIAL_STEP_MS = 256  # and then
-SPECULATE_AFTER_QUIET_MS = 96
+# How much new sound makes a partial decode worth while: little until the client has seen words.
+FIRST_PARTIAL_MS = 256
+FIRST_STEP_MS = 128
+PARTIAL_STEP_MS = 320
+SPECULATE_AFTER_QUIET_MS = 64
 PART_PAUSE_MS = 1_000
-MAX_PART_MS = 24_000
-MIN_PART_MS = 6_000  # a pause earlier than this is not worth a cut
-GAP_MS = 96
 MAX_UTTERANCE_MS = 600_000
 
 
@@ -49,51 +38,19 @@ class Kind(StrEnum):
     FINAL = "final"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DecodeRequest:
-    """Sound to decode: from `start` to before `end`; `end` is None for "as far as it has come"."""
+    """Sound to decode: from `start` to before `end`; `end` is None for "as far as it has come".
+
+    `prefix` is how the text begins, as far as that was told already.
+    """
 
     kind: Kind
-    item_id: str
-    part_index: int
+    part: Part
     start: int
     end: int | None
     voiced_ms: int
-    prefix: str = ""  # how its text begins, as was passed on already
-
-
-@dataclass
-class _Part:
-    start: int
-    onset: int
-    voice_end: int
-    voiced_ms: int = 0
-    stable: StableText = field(default_factory=StableText)
-    partial_end: int | None = None  # how far the last partial's sound went
-    gap_end: int | None = None  # after the latest short pause that is fit for a cut
-    closed_end: int | None = None
-    guess: tuple[int, str] | None = None  # (how far its sound went, text) of a speculative decode
-    text: str | None = None
-
-    def guess_holds(self) -> bool:
-        return self.guess is not None and self.guess[0] >= self.voice_end
-
-
-@dataclass
-class _Item:
-    id: str
-    start: int
-    parts: list[_Part] = field(default_factory=list)
-    committed_at: int | None = None
-    told: bool = False  # a delta was sent
-    failure: str | None = None
-
-    @property
-    def open_part(self) -> _Part | None:
-        return self.parts[-1] if self.parts and self.parts[-1].closed_end is None else None
-
-    def is_decoded(self) -> bool:
-        return self.committed_at is not None and all(part.text is not None for part in self.parts)
+    prefix: str = ""
 
 
 class Utterances:
@@ -109,14 +66,13 @@ class Utterances:
         self._vad = vad
         self._position = 0
         self._speaking = False
-        self._announced = False  # speech_started was sent for the current item
         self._previous_id: str | None = None
-        self._item = _Item(new_id(), 0)
-        self._waiting: list[_Item] = []  # committed, transcript not yet told
+        self._current = Utterance(new_id(), 0)
+        self._waiting: list[Utterance] = []  # committed, transcript not yet told
         self._busy: DecodeRequest | None = None
         self.speculations = {"used": 0, "outdated": 0}
         self.first_delta_s: float | None = None
-        """From the onset to the latest delta, in sound; None if it was not its item's first."""
+        """From the onset to the latest delta, in sound; None if it was not the first."""
 
     @property
     def position(self) -> int:
@@ -125,10 +81,9 @@ class Utterances:
     @property
     def needed_from(self) -> int:
         """Sound before this position is not needed any more."""
-        lead_ms = max(LEAD_MS, self._vad.prefix_padding_ms if self._vad else 0)
-        starts = [self._position - (lead_ms + 500) * MS]
-        for item in (*self._waiting, self._item):
-            starts.extend(part.start for part in item.parts if part.text is None)
+        starts = [self._position - (self._lead_ms + 500) * MS]
+        for utterance in (*self._waiting, self._current):
+            starts.extend(part.start for part in utterance.parts if part.text is None)
         return max(0, min(starts))
 
     def set_vad(self, vad: ServerVad | None) -> None:
@@ -141,7 +96,7 @@ class Utterances:
         told: list[Event] = []
         for probability in probabilities:
             self._position += WINDOW_SAMPLES
-            told += self._window(probability)
+            told += self._hear_voice() if self._is_voice(probability) else self._hear_quiet()
         return told
 
     def commit(self) -> list[Event]:
@@ -150,256 +105,209 @@ class Utterances:
         Raises:
             ApiError: no sound has come since the last commit.
         """
-        if self._position - self._item.start < MIN_VOICED_MS * MS:
+        if self._position - self._current.start < MIN_VOICED_MS * MS:
             raise events.empty_commit()
         return self._commit()
 
     def clear(self) -> list[Event]:
         """Forget the sound since the last commit."""
-        self._item = _Item(self._new_id(), self._position)
-        self._speaking = self._announced = False
+        self._begin_utterance()
         return [events.cleared()]
 
     def decoded(self, request: DecodeRequest, text: str, end: int) -> list[Event]:
         """Take the text of a decode, after the guards, and how far its sound went."""
-        if self._busy is request:
-            self._busy = None
-        found = self._find(request)
-        if found is None:
+        self.abandoned(request)
+        part, utterance = request.part, self._utterance_of(request.part)
+        if utterance is None or part.text is not None:
             return []
-        item, part = found
         if request.kind is Kind.FINAL:
-            part.guess = (part.voice_end, text)
-        elif request.kind is Kind.SPECULATIVE:
-            part.guess = (end, text)
-        if request.kind is not Kind.FINAL and part.closed_end is None:
-            return self._tell(item, part, part.stable.advance(text))
-        return self._settle(item)
+            return self._take(utterance, part, text)
+        if request.kind is Kind.SPECULATIVE:
+            part.guess = Guess(text, end)
+        if part.closed_end is None:
+            # The words of a guess count as a decode like any other.
+            return self._tell(utterance, part, part.stable.advance(text))
+        return self._take_guesses(utterance)
 
     def failed(self, request: DecodeRequest, message: str) -> list[Event]:
-        """A decode failed: its item ends as failed if the transcript depended on it."""
+        """A decode failed: its utterance ends as failed if the transcript depended on it."""
+        self.abandoned(request)
+        utterance = self._utterance_of(request.part)
+        if utterance is None or request.kind is not Kind.FINAL:
+            return []
+        utterance.failure = message
+        return self._take(utterance, request.part, "")
+
+    def abandoned(self, request: DecodeRequest) -> None:
+        """The decode was given up."""
         if self._busy is request:
             self._busy = None
-        found = self._find(request)
-        if found is None or request.kind is not Kind.FINAL:
-            return []
-        item, part = found
-        part.text, item.failure = "", message
-        return self._settle(item)
 
     # -- what goes out ---------------------------------------------------------------------------
 
     def next_request(self) -> DecodeRequest | None:
         """The most urgent decode that is not under way, or None. The caller must carry it out."""
-        request = self._urgent() or self._speculative() or self._partial()
+        request = self._final() or self._speculative() or self._partial()
         if request is not None:
             self._busy = request
         return request
 
-    def abandoned(self, request: DecodeRequest) -> None:
-        """The decode was given up before it began."""
-        if self._busy is request:
-            self._busy = None
-
     def is_outdated(self, request: DecodeRequest) -> bool:
         """Whether the result of `request` would not be used, so that it need not begin."""
-        found = self._find(request)
-        if found is None:
+        part = request.part
+        if self._utterance_of(part) is None:
             return True
-        _, part = found
         if request.kind is Kind.PARTIAL:
             return part.closed_end is not None or not self._speaking
         if request.kind is Kind.SPECULATIVE:
             return request.end is not None and request.end < part.voice_end
         return False
 
-    # -- inside ----------------------------------------------------------------------------------
+    # -- listening -------------------------------------------------------------------------------
 
-    def _window(self, probability: float) -> list[Event]:
+    @property
+    def _lead_ms(self) -> int:
+        return max(LEAD_MS, self._vad.prefix_padding_ms if self._vad else 0)
+
+    def _is_voice(self, probability: float) -> bool:
         threshold = self._vad.threshold if self._vad else VOICE_PROBABILITY
-        if self._speaking:
-            threshold -= QUIET_MARGIN
-        is_voice = probability >= threshold
-        part = self._item.open_part
+        return probability >= (threshold - QUIET_MARGIN if self._speaking else threshold)
+
+    def _hear_voice(self) -> list[Event]:
+        utterance = self._current
+        part = utterance.open_part or utterance.begin_part(
+            self._position - WINDOW_SAMPLES, lead_ms=self._lead_ms
+        )
+        if part.hear(self._position, after_quiet=not self._speaking):
+            self.speculations["outdated"] += 1
+        self._speaking = True
         told: list[Event] = []
-        if is_voice:
-            if part is None:
-                part = self._begin_part()
-            if (
-                not self._speaking
-                and self._position - WINDOW_SAMPLES - part.voice_end >= GAP_MS * MS
-            ):
-                part.gap_end = self._position - WINDOW_SAMPLES
-            self._speaking = True
-            if part.guess is not None and not part.text:
-                self.speculations["outdated"] += 1
-                part.guess = None
-            part.voice_end = self._position
-            part.voiced_ms += WINDOW_MS
-            if self._vad and not self._announced and part.voiced_ms >= MIN_VOICED_MS:
-                self._announced = True
-                told.append(events.speech_started(self._item.id, part.start // MS))
-        else:
-            self._speaking = False
-        if part is None:
-            return told
-        quiet_ms = (self._position - part.voice_end) // MS
-        if self._vad and self._announced and quiet_ms >= self._vad.silence_duration_ms:
-            told.append(events.speech_stopped(self._item.id, self._position // MS))
-            return told + self._commit()
-        if quiet_ms >= PART_PAUSE_MS:
-            told += self._close(part, min(self._position, part.voice_end + TAIL_MS * MS))
-        elif self._position - part.start >= MAX_PART_MS * MS:
-            told += self._cut(part)
-        parts = self._item.parts
-        if parts and self._position - parts[0].start >= MAX_UTTERANCE_MS * MS:
+        if self._vad and not utterance.is_announced and not part.is_click:
+            utterance.is_announced = True
+            told.append(events.speech_started(utterance.id, part.start // MS))
+        utterance.cut_part(self._position)
+        if self._position - utterance.parts[0].start >= MAX_UTTERANCE_MS * MS:
             told += self._commit()
         return told
 
-    def _begin_part(self) -> _Part:
-        onset = self._position - WINDOW_SAMPLES
-        lead_ms = max(LEAD_MS, self._vad.prefix_padding_ms if self._vad else 0)
-        earliest = self._item.start
-        if self._item.parts and (end := self._item.parts[-1].closed_end) is not None:
-            earliest = end
-        part = _Part(max(earliest, onset - lead_ms * MS), onset, onset)
-        self._item.parts.append(part)
-        return part
-
-    def _close(self, part: _Part, end: int) -> list[Event]:
-        if part.voiced_ms < MIN_VOICED_MS:  # a click
-            self._item.parts.remove(part)
+    def _hear_quiet(self) -> list[Event]:
+        self._speaking = False
+        utterance = self._current
+        if not utterance.parts:
             return []
-        part.closed_end = end
-        return self._settle(self._item)
-
-    def _cut(self, part: _Part) -> list[Event]:
-        """Close a part that has grown long, in its latest pause if there is one."""
-        usable = part.gap_end is not None and part.gap_end - part.start >= MIN_PART_MS * MS
-        at = part.gap_end if usable and part.gap_end is not None else self._position
-        rest_ms = (self._position - at) // MS
-        latest_voice = part.voice_end
-        part.voice_end = min(part.voice_end, at)
-        part.guess = None
-        told = self._close(part, at)
-        if rest_ms:
-            rest = _Part(at, at, latest_voice, voiced_ms=rest_ms)
-            self._item.parts.append(rest)
-        return told
+        quiet_ms = (self._position - utterance.parts[-1].voice_end) // MS
+        if self._vad and utterance.is_announced and quiet_ms >= self._vad.silence_duration_ms:
+            stopped = events.speech_stopped(utterance.id, self._position // MS)
+            return [stopped, *self._commit()]
+        if utterance.open_part is not None and quiet_ms >= PART_PAUSE_MS:
+            utterance.close_part(self._position)
+            return self._take_guesses(utterance)
+        return []
 
     def _commit(self) -> list[Event]:
-        item = self._item
-        item.committed_at = self._position
-        part = item.open_part
-        told = [events.committed(item.id, self._previous_id)]
-        self._previous_id = item.id
-        self._item = _Item(self._new_id(), self._position)
-        self._speaking = self._announced = False
-        self._waiting.append(item)
-        if part is not None:
-            if part.voiced_ms < MIN_VOICED_MS:
-                item.parts.remove(part)
-            else:
-                part.closed_end = min(item.committed_at, part.voice_end + TAIL_MS * MS)
-        return told + self._settle(item)
+        utterance = self._current
+        utterance.close_part(self._position)
+        utterance.is_committed = True
+        self._waiting.append(utterance)
+        committed = events.committed(utterance.id, self._previous_id)
+        self._previous_id = utterance.id
+        self._begin_utterance()
+        return [committed, *self._take_guesses(utterance)]
 
-    def _settle(self, item: _Item) -> list[Event]:
-        """Take over guesses that hold for closed parts, and tell what can be told in order."""
+    def _begin_utterance(self) -> None:
+        self._current = Utterance(self._new_id(), self._position)
+        self._speaking = False
+
+    # -- telling ---------------------------------------------------------------------------------
+
+    def _take_guesses(self, utterance: Utterance) -> list[Event]:
+        """Make the guesses that hold the texts of their parts, now that these are closed."""
         told: list[Event] = []
-        for part in item.parts:
-            if part.closed_end is not None and part.text is None and part.guess_holds():
-                assert part.guess is not None
-                part.text = part.guess[1]
+        for part in list(utterance.undecoded):
+            if part.guess is not None and part.guess_holds:
                 self.speculations["used"] += 1
-                if item.committed_at is None:
-                    told += self._tell(item, part, part.stable.finish(part.text))
-        while self._waiting and self._waiting[0].is_decoded():
+                told += self._take(utterance, part, part.guess.text)
+        return told or self._complete()
+
+    def _take(self, utterance: Utterance, part: Part, text: str) -> list[Event]:
+        part.text = text
+        if utterance.is_committed:  # its transcript says it all
+            return self._complete()
+        return self._tell(utterance, part, part.stable.finish(text))
+
+    def _complete(self) -> list[Event]:
+        """The transcripts of committed utterances, in order, as far as they are there."""
+        told: list[Event] = []
+        while self._waiting and self._waiting[0].is_done:
             done = self._waiting.pop(0)
             if done.failure is not None:
                 told.append(events.failed(done.id, done.failure))
-                continue
-            transcript = " ".join(part.text for part in done.parts if part.text)
-            seconds = sum(part.voiced_ms for part in done.parts) / 1000
-            told.append(events.completed(done.id, transcript, seconds))
+            else:
+                told.append(events.completed(done.id, done.transcript, done.voiced_s))
         return told
 
-    def _tell(self, item: _Item, part: _Part, advance: tuple[StableText, str]) -> list[Event]:
+    def _tell(
+        self, utterance: Utterance, part: Part, advance: tuple[StableText, str]
+    ) -> list[Event]:
         if self._waiting:
             # The plugin joins deltas whatever their item: those of this utterance must wait until
             # the transcript of the one before is out.
             return []
-        is_further_part = item.told and not part.stable.emitted
+        continues = utterance.has_deltas and not part.stable.emitted
         part.stable, delta = advance
         if not delta:
             return []
-        if is_further_part:
-            delta = " " + delta
+        onset = utterance.parts[0].onset
         self.first_delta_s = (
-            None if item.told else (self._position - item.parts[0].onset) / SAMPLE_RATE_HZ
+            None if utterance.has_deltas else (self._position - onset) / (1000 * MS)
         )
-        item.told = True
-        return [events.delta(item.id, delta)]
+        utterance.has_deltas = True
+        return [events.delta(utterance.id, " " + delta if continues else delta)]
 
-    def _urgent(self) -> DecodeRequest | None:
-        for item in (*self._waiting, self._item):
-            for index, part in enumerate(item.parts):
-                if part.closed_end is None or part.text is not None:
-                    continue
-                busy = self._busy
-                if busy is not None and (busy.item_id, busy.part_index) == (item.id, index):
-                    if busy.kind is Kind.FINAL:
-                        return None
-                    if busy.kind is Kind.SPECULATIVE and (busy.end or 0) >= part.voice_end:
-                        return None  # what is under way will be the transcript
-                if busy is not None and busy.kind is Kind.FINAL:
+    # -- deciding what to decode -----------------------------------------------------------------
+
+    def _final(self) -> DecodeRequest | None:
+        busy = self._busy
+        if busy is not None and busy.kind is Kind.FINAL:
+            return None
+        for utterance in (*self._waiting, self._current):
+            for part in utterance.undecoded:
+                if busy is not None and busy.part is part and self._will_be_text(busy):
                     return None
-                return DecodeRequest(
-                    Kind.FINAL, item.id, index, part.start, part.closed_end, part.voiced_ms
-                )
+                return DecodeRequest(Kind.FINAL, part, part.start, part.closed_end, part.voiced_ms)
         return None
 
+    def _will_be_text(self, request: DecodeRequest) -> bool:
+        return request.kind is Kind.SPECULATIVE and not self.is_outdated(request)
+
     def _speculative(self) -> DecodeRequest | None:
-        part = self._item.open_part
-        if self._busy is not None or part is None or self._speaking or part.guess_holds():
+        part = self._current.open_part
+        if self._busy is not None or part is None or self._speaking or part.is_click:
             return None
-        if part.voiced_ms < MIN_VOICED_MS:
+        quiet_ms = (self._position - part.voice_end) // MS
+        if part.guessed_at == part.voice_end or quiet_ms < SPECULATE_AFTER_QUIET_MS:
             return None
-        if self._position - part.voice_end < SPECULATE_AFTER_QUIET_MS * MS:
-            return None
-        return DecodeRequest(
-            Kind.SPECULATIVE,
-            self._item.id,
-            len(self._item.parts) - 1,
-            part.start,
-            self._position,
-            part.voiced_ms,
-        )
+        part.guessed_at = part.voice_end
+        return DecodeRequest(Kind.SPECULATIVE, part, part.start, self._position, part.voiced_ms)
 
     def _partial(self) -> DecodeRequest | None:
-        part = self._item.open_part
+        part = self._current.open_part
         if self._busy is not None or part is None or not self._speaking or self._waiting:
             return None
-        if part.partial_end is None:
+        if part.drafted_to is None:
             since, needed_ms = part.onset, FIRST_PARTIAL_MS
         else:
-            since = part.partial_end
+            since = part.drafted_to
             needed_ms = PARTIAL_STEP_MS if part.stable.emitted else FIRST_STEP_MS
         if self._position - since < needed_ms * MS:
             return None
-        part.partial_end = self._position
-        return DecodeRequest(
-            Kind.PARTIAL,
-            self._item.id,
-            len(self._item.parts) - 1,
-            part.start,
-            None,
-            part.voiced_ms,
-            prefix=part.stable.prefix,
-        )
+        part.drafted_to = self._position
+        prefix = part.stable.prefix
+        return DecodeRequest(Kind.PARTIAL, part, part.start, None, part.voiced_ms, prefix)
 
-    def _find(self, request: DecodeRequest) -> tuple[_Item, _Part] | None:
-        items: Sequence[_Item] = (*self._waiting, self._item)
-        for item in items:
-            if item.id == request.item_id and request.part_index < len(item.parts):
-                return item, item.parts[request.part_index]
+    def _utterance_of(self, part: Part) -> Utterance | None:
+        """The utterance of a part; None if it is completed, cleared, or the part was a click."""
+        for utterance in (*self._waiting, self._current):
+            if part in utterance.parts:
+                return utterance
         return None

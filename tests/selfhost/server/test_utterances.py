@@ -10,10 +10,9 @@ import pytest
 from selfhost.server.errors import ApiError
 from selfhost.server.realtime.config import ServerVad
 from selfhost.server.realtime.events import COMMITTED, COMPLETED, DELTA, FAILED
+from selfhost.server.realtime.utterance import MAX_PART_MS, MS
 from selfhost.server.realtime.utterances import (
-    MAX_PART_MS,
     MAX_UTTERANCE_MS,
-    MS,
     DecodeRequest,
     Kind,
     Utterances,
@@ -124,6 +123,16 @@ def test_more_speech_outdates_a_speculation() -> None:
     assert script.answer(final, "A twin room.").transcripts() == ["A twin room."]
 
 
+def test_a_speculation_that_failed_is_not_tried_again_before_more_is_said() -> None:
+    script = Script().hear("V" * 8 + "qqqq")
+    script.told += script.session.failed(script.request(Kind.SPECULATIVE), "broken")
+    assert script.session.next_request() is None
+    script.commit()
+    script.answer(script.request(Kind.FINAL), "A twin room.")
+    assert script.transcripts() == ["A twin room."]
+    assert script.session.speculations == {"used": 0, "outdated": 0}
+
+
 def test_a_partial_that_comes_after_the_commit_tells_nothing() -> None:
     script = Script().hear("V" * 12)
     late = script.request(Kind.PARTIAL)
@@ -137,7 +146,6 @@ def test_a_partial_that_comes_after_the_commit_tells_nothing() -> None:
 def test_transcripts_come_in_the_order_of_the_commits_and_before_newer_deltas() -> None:
     script = Script().hear("V" * 8).commit().hear("V" * 12).commit().hear("V" * 12)
     first = script.request(Kind.FINAL)
-    assert first.item_id == "item1"
     assert script.session.next_request() is None
     script.answer(first, "One.")
     script.answer(script.request(Kind.FINAL), "Two.")
@@ -187,12 +195,28 @@ def test_server_vad_begins_and_ends_utterances_by_itself() -> None:
     assert started["item_id"] == stopped["item_id"] == "item1"
 
 
+def test_server_vad_may_wait_longer_than_a_pause_between_parts() -> None:
+    script = Script(ServerVad(silence_duration_ms=2_000)).hear("V" * 10 + "q" * 60)
+    assert COMMITTED not in script.types()
+    script.hear("q" * 10)
+    assert script.types()[-1] == COMMITTED
+
+
+def test_a_click_before_the_speech_does_not_get_its_words() -> None:
+    script = Script().hear("V" + "q" * 40 + "V" * 12)
+    first = script.request(Kind.PARTIAL)
+    assert first.start >= 30 * WINDOW_MS * MS
+    script.commit()
+    script.answer(script.request(Kind.FINAL), "Yes.")
+    assert script.transcripts() == ["Yes."]
+
+
 def test_a_pause_in_an_open_utterance_closes_a_part_and_the_parts_are_joined() -> None:
     script = Script().hear("V" * 20 + "qqqq")
     script.answer(script.request(Kind.SPECULATIVE), "One two.")
     script.hear("q" * 40 + "V" * 12)
     script.answer(script.request(Kind.PARTIAL), "Three four")
-    script.hear("V" * 8)
+    script.hear("V" * 12)
     script.answer(script.request(Kind.PARTIAL), "Three four five")
     assert script.shown() == "One two Three four"
     script.commit()
