@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.booking.tokens import Utterance
 
 # After these, a value replaces the one before it.
-REPLACING = (
+_REPLACING = (
     "no",
     "no wait",
     "nope",
@@ -37,25 +37,23 @@ REPLACING = (
     "instead",
 )
 # Of those, the ones that speak of what was said before; the others may just as well be filler.
-EARLIER = frozenset(
-    {
-        "no wait",
-        "i mean",
-        "i meant",
-        "i said",
-        "make that",
-        "make it",
-        "change that to",
-        "change it to",
-        "scratch that",
-        "strike that",
-        "correction",
-        "let me correct that",
-        "let's make that",
-        "let's make it",
-        "should be",
-        "instead",
-    }
+_EARLIER = (
+    "no wait",
+    "i mean",
+    "i meant",
+    "i said",
+    "make that",
+    "make it",
+    "change that to",
+    "change it to",
+    "scratch that",
+    "strike that",
+    "correction",
+    "let me correct that",
+    "let's make that",
+    "let's make it",
+    "should be",
+    "instead",
 )
 # Before a value, these name what it is not.
 _NEGATING = ("not", "instead of", "rather than", "isn't", "is not", "not for", "not on", "not from")
@@ -64,15 +62,12 @@ _BETWEEN = frozenset({"the", "a", "an", "on", "for", "from", "of", ",", "my", "i
 
 def replacing(utterance: Utterance, first: int, last: int) -> bool:
     """Whether the words from token `first` to before `last` take back what stands before them."""
-    return any(first <= start and end < last for start, end in utterance.find(REPLACING))
+    return any(first <= start and end < last for start, end in utterance.find(_REPLACING))
 
 
 def takes_back(utterance: Utterance) -> bool:
     """Whether the turn speaks of an earlier value, wherever in it."""
-    return any(
-        " ".join(word for word in utterance.words[start : end + 1]) in EARLIER
-        for start, end in utterance.find(REPLACING)
-    ) or utterance.plain.startswith(("no ", "wait "))
+    return bool(utterance.find(_EARLIER)) or utterance.plain.startswith(("no ", "wait "))
 
 
 def negated(utterance: Utterance, first: int) -> bool:

@@ -108,7 +108,7 @@ class Stay:
         if self.check_in is None:
             return
         night: Resolved = self.check_in
-        if last_night != first_night and last_night.first != first_night.first:
+        if last_night.first != first_night.first:
             night = self.resolver.check_out(last_night, check_in=self.check_in)
         if isinstance(night, Impossible):
             self._add_problem(night, Field.CHECK_OUT, last_night)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, date, datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import (
     JSON,
@@ -29,14 +29,18 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_random_exponential
 
 from agent.booking.request import BookingRequest, Change, Field, Value
 
 FIRST_NUMBER = 1001
-_BUSY_TIMEOUT_MS = 5000
-_NUMBER_TRIES = 10
+# How long a write waits for others before it fails: a caller who waits for it hears silence.
+_BUSY_TIMEOUT_S = 5.0
+_READING = "reading"  # the execution option of a connection that takes no write lock
+
+T = TypeVar("T")
 
 
 class Status(StrEnum):
@@ -63,7 +67,10 @@ class StoredRequest:
 
 
 class BookingStore(Protocol):
-    """Keeps one booking request a call. Synchronous and quick; safe to use from any thread."""
+    """Keeps one booking request a call. Synchronous and quick; safe to use from any thread.
+
+    Every method raises `StoreError` where the database cannot be used.
+    """
 
     def save(self, call_id: str, request: BookingRequest, status: Status = Status.OPEN) -> None:
         """Keep the call's request as it is now, in place of what was kept before."""
@@ -115,46 +122,37 @@ class SqlBookingStore:
         self._now = now
         try:
             self._engine = create_engine(database_url)
-            if self._engine.dialect.name == "sqlite":
-                _prepare_sqlite(self._engine)
-            _METADATA.create_all(self._engine)
         except (ArgumentError, SQLAlchemyError, ImportError) as error:
-            # The error's own text may hold the URL's password.
-            raise StoreError(
-                "DATABASE_URL: expected a database that can be opened and written, such as "
-                f"sqlite:///hotel.sqlite3; it could not be ({type(error).__name__})"
-            ) from None
+            raise _unusable(error) from None
+        if self._engine.dialect.name == "sqlite":
+            _prepare_sqlite(self._engine)
+        self._transact(_METADATA.create_all)
 
     def close(self) -> None:
         self._engine.dispose()
 
     def save(self, call_id: str, request: BookingRequest, status: Status = Status.OPEN) -> None:
-        with self._engine.begin() as connection:
-            self._write(connection, call_id, request, status)
+        self._transact(lambda connection: self._write(connection, call_id, request, status))
 
     def load(self, call_id: str) -> BookingRequest | None:
-        with self._engine.connect() as connection:
-            row = connection.execute(
-                select(_REQUESTS.c.request).where(_REQUESTS.c.call_id == call_id)
-            ).first()
-        return None if row is None else request_from_json(row.request)
+        mine = select(_REQUESTS.c.request).where(_REQUESTS.c.call_id == call_id)
+        kept = self._transact(lambda connection: connection.scalar(mine), reading=True)
+        return None if kept is None else request_from_json(kept)
 
     def finish(self, call_id: str, request: BookingRequest) -> str:
-        for _ in range(_NUMBER_TRIES):
-            try:
-                with self._engine.begin() as connection:
-                    self._write(connection, call_id, request, Status.FINISHED)
-                    return self._numbered(connection, call_id)
-            except IntegrityError:
-                # Another call took the same number at the same moment: take the next.
-                continue
-        raise StoreError("no request number could be given: too many calls finish at once")
+        def write(connection: Connection) -> str:
+            self._write(connection, call_id, request, Status.FINISHED)
+            return self._numbered(connection, call_id)
+
+        return self._transact(write)
 
     def list_requests(self) -> list[StoredRequest]:
-        with self._engine.connect() as connection:
-            rows = connection.execute(
-                select(_REQUESTS).order_by(_REQUESTS.c.created_at.desc(), _REQUESTS.c.call_id)
-            ).all()
+        newest_first = select(_REQUESTS).order_by(
+            _REQUESTS.c.created_at.desc(), _REQUESTS.c.call_id
+        )
+        rows = self._transact(
+            lambda connection: connection.execute(newest_first).all(), reading=True
+        )
         return [
             StoredRequest(
                 call_id=row.call_id,
@@ -166,6 +164,26 @@ class SqlBookingStore:
             )
             for row in rows
         ]
+
+    def _transact(self, work: Callable[[Connection], T], *, reading: bool = False) -> T:
+        """Do some work in one transaction, from the start again while others are in its way.
+
+        SQLite's own waiting does not cover all of its locks, and a row or a number may have been
+        taken by another in the same moment.
+        """
+        engine = self._engine.execution_options(**{_READING: reading})
+        try:
+            for attempt in Retrying(
+                retry=retry_if_exception(_is_passing),
+                wait=wait_random_exponential(multiplier=0.01, max=0.2),
+                stop=stop_after_delay(_BUSY_TIMEOUT_S),
+                reraise=True,
+            ):
+                with attempt, engine.begin() as connection:
+                    result = work(connection)
+        except SQLAlchemyError as error:
+            raise _unusable(error) from None
+        return result
 
     def _write(
         self, connection: Connection, call_id: str, request: BookingRequest, status: Status
@@ -194,6 +212,20 @@ class SqlBookingStore:
             number = FIRST_NUMBER if last is None else last + 1
             connection.execute(update(_REQUESTS).where(mine).values(number=number))
         return str(number)
+
+
+def _is_passing(error: BaseException) -> bool:
+    """Whether the work may well succeed if it is done again."""
+    locked = isinstance(error, OperationalError) and "locked" in str(error.orig)
+    return locked or isinstance(error, IntegrityError)
+
+
+def _unusable(error: Exception) -> StoreError:
+    # The error's own text may hold the URL's password, and what a caller said.
+    return StoreError(
+        "DATABASE_URL: expected a database that can be opened and written, such as "
+        f"sqlite:///hotel.sqlite3; it could not be ({type(error).__name__})"
+    )
 
 
 def request_to_json(request: BookingRequest) -> dict[str, Any]:
@@ -243,12 +275,13 @@ def _prepare_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: ConnectionPoolEntry) -> None:
         connection.isolation_level = None  # the driver's own BEGIN would come too late
+        connection.execute(f"PRAGMA busy_timeout={int(_BUSY_TIMEOUT_S * 1000)}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
-        connection.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         # A transaction that reads before it writes must hold the write lock from the start, or
         # SQLite refuses it when another has written in between.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        reading = connection.get_execution_options().get(_READING, False)
+        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

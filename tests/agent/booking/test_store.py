@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -154,3 +155,25 @@ def test_a_database_that_cannot_be_used_is_told_without_its_password(database_ur
     with pytest.raises(StoreError, match="DATABASE_URL") as error:
         open_store(database_url)
     assert "secret" not in str(error.value)
+
+
+def test_reading_does_not_wait_for_a_writer(store: SqlBookingStore, url: str) -> None:
+    store.save("call-1", REQUEST)
+    path = url.removeprefix("sqlite:///")
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    try:
+        assert store.load("call-1") == REQUEST
+        assert len(store.list_requests()) == 1
+    finally:
+        writer.close()
+
+
+def test_a_database_that_becomes_unusable_is_told(store: SqlBookingStore, url: str) -> None:
+    path = url.removeprefix("sqlite:///")
+    with sqlite3.connect(path) as other:
+        other.execute("ALTER TABLE booking_requests RENAME TO elsewhere")
+    other.close()
+    with pytest.raises(StoreError, match="OperationalError") as error:
+        store.save("call-1", REQUEST)
+    assert "O'Brien" not in str(error.value)
