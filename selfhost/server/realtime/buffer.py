@@ -10,37 +10,39 @@ from numpy.typing import NDArray
 from selfhost.server.transcription.audio import as_audio
 from selfhost.server.transcription.whisper import Audio
 
+_BYTES = 2  # of a sample
+
 
 class SoundBuffer:
     """Samples at 16 kHz by their position in the session, from the oldest that is still needed.
 
-    The connection appends while the model's thread reads.
+    The connection appends while the model's thread reads. The samples lie in a bytearray, which
+    grows at its end and shrinks at its front without copying the rest.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._samples = np.zeros(0, np.int16)
+        self._data = bytearray()
         self._start = 0
 
     @property
     def end(self) -> int:
         """The position after the newest sample."""
         with self._lock:
-            return self._start + len(self._samples)
+            return self._start + len(self._data) // _BYTES
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._samples)
+            return len(self._data) // _BYTES
 
     def append(self, samples: NDArray[np.int16]) -> None:
         with self._lock:
-            self._samples = np.concatenate([self._samples, samples])
+            self._data += samples.astype(np.int16).tobytes()
 
     def forget_before(self, position: int) -> None:
         with self._lock:
-            count = min(max(0, position - self._start), len(self._samples))
-            # A copy, so that the larger array behind the slice is let go.
-            self._samples = self._samples[count:].copy()
+            count = min(max(0, position - self._start), len(self._data) // _BYTES)
+            del self._data[: count * _BYTES]
             self._start += count
 
     def read(self, start: int, end: int) -> Audio:
@@ -48,4 +50,5 @@ class SoundBuffer:
         with self._lock:
             first = max(0, start - self._start)
             last = max(first, end - self._start)
-            return as_audio(self._samples[first:last])
+            part = bytes(self._data[first * _BYTES : last * _BYTES])
+        return as_audio(np.frombuffer(part, np.int16))

@@ -151,6 +151,8 @@ class Connection:
         self._sound.forget_before(self._utterances.needed_from)
         while len(self._sound) > MAX_UNDECODED_S * SAMPLE_RATE_HZ:
             self._pump()
+            if not self._tasks:
+                break
             self._decoded.clear()
             await self._decoded.wait()
             self._sound.forget_before(self._utterances.needed_from)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from selfhost.server.transcription.guards import collapse_repeats, plain, reason_to_withhold
 
-CLEAR = {"avg_logprob": -0.2, "no_speech_prob": 0.05, "voiced_ms": 1200.0}
+CLEAR: dict[str, Any] = {"avg_logprob": -0.2, "no_speech_prob": 0.05, "voiced_ms": 1200.0}
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import time
 from typing import Any
 
-import av
 import httpx
 import numpy as np
 import pytest
 
 from selfhost.server.transcription.guards import plain
 from tests.selfhost.server.conftest import RATE_HZ, Say, wait_until_idle
+from tests.selfhost.server.test_speech_parts import seconds_of
 from tests.selfhost.server.test_transcriptions import error_of, transcribe, wav
 
 REPLY = "I have a double room from the first of May to the third of May. Shall I read it back?"
@@ -43,9 +42,7 @@ def test_each_format_is_what_its_type_says(
 ) -> None:
     answer = speak(client, REPLY, response_format=response_format)
     assert answer.headers["content-type"] == content_type
-    with av.open(io.BytesIO(answer.content)) as container:
-        seconds = sum(f.samples / f.sample_rate for f in container.decode(audio=0))
-    assert 3 < seconds < 9
+    assert 3 < seconds_of(answer.content) < 9
     words = plain(transcribe(client, answer.content).json()["text"]).split()
     assert words[-2:] == ["it", "back"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import re
 import wave
-from typing import Any
+from typing import Any, cast
 
 import av
 import httpx
 import numpy as np
 import pytest
+from av.audio import AudioStream
+from av.audio.layout import AudioLayout
 
 from selfhost.server.transcription.guards import plain
 from tests.selfhost.server.conftest import RATE_HZ, Pcm, Say, quiet, wait_until_idle
@@ -32,8 +34,8 @@ def wav(pcm: Pcm, rate_hz: int = RATE_HZ) -> bytes:
 def encoded(pcm: Pcm, container: str, codec: str, rate_hz: int) -> bytes:
     out = io.BytesIO()
     with av.open(out, mode="w", format=container) as file:
-        stream = file.add_stream(codec, rate=rate_hz)
-        stream.layout = "stereo"
+        stream = cast("AudioStream", file.add_stream(codec, rate=rate_hz))
+        stream.layout = AudioLayout("stereo")
         resampler = av.AudioResampler(
             format=stream.codec_context.format, layout="stereo", rate=rate_hz
         )
