@@ -68,7 +68,7 @@ class Caller:
 
 
 @given(text=texts, asked=asked, request=requests)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_whatever_is_said_the_request_stays_one_that_can_be(
     text: str, asked: Asked, request: BookingRequest
 ) -> None:

@@ -78,7 +78,7 @@ def test_a_spoken_reference_is_heard_as_the_same_characters(reference: str) -> N
 
 
 @given(request=requests)
-@settings(max_examples=60)
+@settings(max_examples=50)
 def test_what_is_read_back_is_heard_as_the_same_request(request: BookingRequest) -> None:
     heard = _hear(spoken.read_back(request, HOTEL))
     assert heard.to_dict() == request.to_dict()
