@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from livekit.agents import cli
@@ -14,6 +15,8 @@ from agent.worker import create_server
 
 
 def main() -> int:
+    # The turn's end is told from the words; without this each worker loads a model for it anyway.
+    os.environ.setdefault("LIVEKIT_AGENTS_PRELOAD_LOCAL_INFERENCE", "0")
     try:
         settings = Settings.load()
         if sys.argv[1:2] == ["doctor"]:

@@ -10,6 +10,15 @@ from collections.abc import AsyncIterator, Callable
 PATIENCE_AFTER_FILLER = 3.0
 
 
+# An unhurried voice; Piper's default speed is a little faster.
+WORDS_PER_SECOND = 2.8
+
+
+def speaking_time_s(text: str) -> float:
+    """About how long it takes to say `text`, in seconds."""
+    return len(text.split()) / WORDS_PER_SECOND
+
+
 async def until_late(
     sentences: AsyncIterator[str],
     *,

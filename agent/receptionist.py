@@ -22,13 +22,13 @@ from livekit.agents import (
 )
 
 from agent import wording
-from agent.booking.heard import Asked
+from agent.booking.heard import Asked, Hearing
 from agent.booking.hearing import hear
 from agent.booking.hotel import Hotel
 from agent.booking.keywords import keywords
 from agent.booking.request import BookingRequest, Change
 from agent.booking.store import BookingStore, StoreError
-from agent.deadline import until_late
+from agent.deadline import speaking_time_s, until_late
 from agent.phrasing import Phrasing
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
@@ -37,6 +37,7 @@ from agent.speech.speakable import speakable
 from agent.speech.stream import checked
 from agent.timeline.events import EventType
 from agent.timeline.timeline import Timeline
+from agent.turn_end import TurnEnd, is_unfinished
 
 logger = logging.getLogger("agent.receptionist")
 
@@ -77,7 +78,10 @@ class Receptionist(Agent):
         reply_deadline_s: float,
         request: BookingRequest | None = None,
     ) -> None:
-        super().__init__(instructions=wording.instructions(hotel))
+        super().__init__(
+            instructions=wording.instructions(hotel),
+            turn_handling={"turn_detection": TurnEnd(self._is_unfinished)},
+        )
         self._call_id = call_id
         self._hotel = hotel
         self._store = store
@@ -178,9 +182,9 @@ class Receptionist(Agent):
         if isinstance(item, llm.ChatMessage) and item.role == "assistant" and not item.interrupted:
             self._standing = replace(self._standing, acknowledged=self._standing.request)
 
-    def _work_out(self, text: str) -> Turn:
+    def _hear(self, text: str) -> Hearing:
         before = self._standing
-        heard = hear(
+        return hear(
             text,
             request=before.request,
             asked=before.plan.asked if before.plan else Asked(),
@@ -188,6 +192,13 @@ class Receptionist(Agent):
             hotel=self._hotel,
             turn=self._turns + 1,
         )
+
+    def _is_unfinished(self, text: str) -> bool:
+        return is_unfinished(text, self._hear(text), self._standing.request)
+
+    def _work_out(self, text: str) -> Turn:
+        before = self._standing
+        heard = self._hear(text)
         request = before.request.with_changes(heard.changes)
         return Turn(text, before, request, decide(before, heard, request, self._hotel, text))
 
@@ -274,7 +285,8 @@ class Receptionist(Agent):
         )
         async for sentence in until_late(
             sentences,
-            deadline_s=self._reply_deadline_s,
+            # The caller listens to the opening meanwhile.
+            deadline_s=self._reply_deadline_s + speaking_time_s(plan.opening),
             # Only where the code has nothing better to say is the model worth a longer wait.
             filler=wording.FILLER if plan.question == wording.UNKNOWN else "",
             on_failure=self._on_model_failure,

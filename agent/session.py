@@ -23,13 +23,15 @@ from agent.settings import SELFHOSTED_KEY, Provider, Settings
 # server answers to this name too.
 REALTIME_STT_MODEL = "gpt-live-transcribe"
 
+SESSION_MIN_SILENCE_S = 0.25
 # Earlier than the session's VAD, so that the final is there when the turn is decided.
 STT_MIN_SILENCE_S = 0.2
 
 # A pause before a trailing "please" is about this long; and the final is there 0.5 s after the last
 # sound on two cores, so that a shorter wait would gain little and cut callers off.
 MIN_ENDPOINTING_S = 0.5
-MAX_ENDPOINTING_S = 1.2
+# After words that must go on, "my name is", a caller thinks for about a second.
+MAX_ENDPOINTING_S = 1.6
 
 # A restarted server is found again within seconds, for as long as the call lasts.
 STT_CONNECT = APIConnectOptions(max_retry=1_000, retry_interval=1.0, timeout=5.0)
@@ -148,7 +150,7 @@ class Models:
             stt=build_stt(settings, load_vad(STT_MIN_SILENCE_S), keywords),
             llm=build_llm(settings),
             tts=build_tts(settings),
-            session_vad=load_vad(settings.vad_min_silence_s),
+            session_vad=load_vad(SESSION_MIN_SILENCE_S),
         )
 
 
@@ -160,7 +162,8 @@ def build_session(models: Models) -> AgentSession[None]:
         llm=models.llm,
         tts=models.tts,
         turn_handling={
-            "turn_detection": inference.TurnDetector(version="v1-mini"),
+            # The receptionist brings its own; left out, the framework would pick its cloud model.
+            "turn_detection": "vad",
             "endpointing": {
                 "mode": "fixed",
                 "min_delay": MIN_ENDPOINTING_S,

@@ -71,9 +71,6 @@ class Settings(BaseSettings):
     worker_port: int = 8081
     max_calls: int = Field(default=4, ge=1, description="calls that this worker takes at once")
 
-    vad_min_silence_s: float = Field(
-        default=0.25, gt=0, description="the silence that ends speech; the turn detector needs it"
-    )
     reply_deadline_s: float = Field(
         default=1.2, gt=0, description="how long a caller waits for the language model's words"
     )
