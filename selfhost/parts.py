@@ -199,6 +199,7 @@ def shared_environment(settings: StackSettings) -> dict[str, str]:
         "TRANSFORMERS_OFFLINE": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
         "DO_NOT_TRACK": "1",
+        "ORT_DISABLE_TELEMETRY": "1",
         "VLLM_NO_USAGE_STATS": "1",
         "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
         "NO_PROXY": no_proxy,
