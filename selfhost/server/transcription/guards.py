@@ -38,7 +38,7 @@ NEVER_SPOKEN = frozenset(
     }
 )
 # Said by people too: withheld only where the scores or the little voice heard speak against it.
-OFTEN_INVENTED = frozenset({"you", "thank you", "thanks", "bye", "bye bye", "okay", "the", "so"})
+OFTEN_INVENTED = frozenset({"you", "thank you", "thanks", "bye", "bye bye"})
 DOUBTFUL_AVG_LOGPROB = -0.7
 DOUBTFUL_VOICED_MS = 200
 MIN_ECHO_WORDS = 3
