@@ -17,9 +17,13 @@ from agent.booking.heard import Hearing, ProblemKind
 from agent.booking.request import BookingRequest, Field
 
 # No sentence to a receptionist ends with one of these.
-_HANGING = frozenset(
-    ["a", "an", "the", "my", "your", "our", "their", "this", "that's", "it's", "i", "i'd", "i'll", "i'm", "we", "we'd", "we'll", "and", "or", "but", "because", "so", "from", "until", "till", "through", "between", "by", "on", "in", "at", "of", "with", "for", "to", "is", "are", "was", "be", "would", "could", "can", "want", "like", "need", "um", "uh", "er", "erm", "hmm", "well", "under", "name's", "called", "wait", "sorry", "actually"]
+_HANGING_WORDS = (
+    "a an the my your our their this that's it's i i'd i'll i'm we we'd we'll and or but "
+    "because so from until till through between by on in at of with for to is are was be "
+    "would could can want like need um uh er erm hmm well under name's called wait sorry "
+    "actually"
 )
+_HANGING = frozenset(_HANGING_WORDS.split())
 _ENDS_OPEN = re.compile(r"(\.\.+|…|[-–,:])\s*$")
 _WORD = re.compile(r"[a-z][a-z'’]*")
 _FROM = re.compile(r"\bfrom\b", re.I)
