@@ -94,7 +94,7 @@ def start_worker(lonely_room_server: str, tmp_path: Path) -> Iterator[Callable[.
     """Starts real workers with the settings given, and ends them."""
     workers: list[Worker] = []
 
-    def start(**settings: str) -> Worker:
+    def start(*, module: str = "agent", **settings: str) -> Worker:
         log = tmp_path / f"worker-{len(workers)}.log"
         port = free_port()
         environment = {
@@ -109,7 +109,7 @@ def start_worker(lonely_room_server: str, tmp_path: Path) -> Iterator[Callable[.
         }
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "agent", "start"],
+                [sys.executable, "-m", module, "start"],
                 cwd=REPOSITORY,
                 env=environment,
                 stdout=output,

@@ -34,18 +34,15 @@ async def test_when_speech_is_down_a_recorded_notice_is_heard(
     assert b"recorded notice" in worker.log.read_bytes()
 
 
-async def test_a_setting_that_the_framework_rejects_is_heard_and_named(
+async def test_a_session_that_the_framework_rejects_is_heard_and_named(
     start_worker: Callable[..., Worker], listener: Join
 ) -> None:
-    # The room server's development key is no key of LiveKit Inference, whose client refuses to be
-    # built without one.
-    worker = start_worker(STT_PROVIDER="livekit", LIVEKIT_API_KEY="", LIVEKIT_API_SECRET="")
+    worker = start_worker(module="tests.agent.rejected_worker")
     caller = await listener()
     await caller.until(lambda: caller.loudest > AUDIBLE, timeout_s=30)
     await caller.until(lambda: bool(caller.errors()), timeout_s=10)
-    (error,) = caller.errors()
-    assert error.fields["component"] == "session"
-    assert b"api_key" in worker.log.read_bytes()
+    assert [event.fields["component"] for event in caller.errors()] == ["session"]
+    assert b"an_option_of_the_past" in worker.log.read_bytes()
 
 
 async def test_a_wrong_key_is_heard_and_named(
