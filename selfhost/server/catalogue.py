@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -64,8 +65,7 @@ class Catalogue:
         self._metrics = metrics
         self._folder = folder
         self._transcription = {
-            name: _Loaded(lambda name=name: self._load_whisper(name))  # type: ignore[misc]
-            for name in TRANSCRIPTION_MODELS
+            name: _Loaded(partial(self._load_whisper, name)) for name in TRANSCRIPTION_MODELS
         }
         self._voices: dict[str, _Loaded[SpeechModel]] = {PIPER_VOICE: _Loaded(self._load_piper)}
         self._speech_models = {"piper": PIPER_VOICE}

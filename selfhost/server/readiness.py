@@ -7,9 +7,8 @@ import uuid
 
 import numpy as np
 
-from selfhost.server.scheduling import Priority
 from selfhost.server.speech.encoding import SAMPLE_RATE_HZ as SPEECH_RATE_HZ
-from selfhost.server.speech.model import SpeechModel
+from selfhost.server.speech.model import BrokenVoiceError, SpeechModel
 from selfhost.server.state import ServerState
 from selfhost.server.transcription.audio import Resampler, as_audio
 from selfhost.server.transcription.files import transcribe_file
@@ -50,7 +49,10 @@ async def make_ready(state: ServerState) -> None:
 async def check(speech: SpeechModel, transcription: TranscriptionModel) -> None:
     """Let one model hear what the other says."""
     owner = f"self-test-{uuid.uuid4().hex}"
-    chunks = [chunk async for chunk in speech.stream(SENTENCE, speed=1.0, owner=owner)]
+    try:
+        chunks = [chunk async for chunk in speech.stream(SENTENCE, speed=1.0, owner=owner)]
+    except BrokenVoiceError as error:
+        raise SelfTestError(str(error)) from error
     pcm = np.concatenate(chunks)
     sound = as_audio(pcm)
     loudness = float(np.sqrt(np.mean(sound**2))) if len(sound) else 0.0
@@ -63,7 +65,6 @@ async def check(speech: SpeechModel, transcription: TranscriptionModel) -> None:
         Hints("en"),
         owner=owner,
         word_times=False,
-        priority=lambda _: Priority.FINAL,
     )
     words = plain(heard.text).split()
     if not any(word in words for word in EXPECTED):

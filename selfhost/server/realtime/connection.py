@@ -165,16 +165,16 @@ class Connection:
     # -- decodes ---------------------------------------------------------------------------------
 
     def _pump(self) -> None:
-        """Give up decodes that nobody needs any more, and start the next one."""
+        """Start the decode that is wanted next, and give up those that nobody needs any more."""
+        while (wanted := self._utterances.next_request()) is not None:
+            task = asyncio.create_task(self._decode(wanted))
+            self._tasks[task] = wanted
+            task.add_done_callback(lambda done: self._tasks.pop(done, None))
         for task, request in list(self._tasks.items()):
             if self._utterances.is_outdated(request):
                 del self._tasks[task]
                 self._utterances.abandoned(request)
                 task.cancel()
-        while (wanted := self._utterances.next_request()) is not None:
-            task = asyncio.create_task(self._decode(wanted))
-            self._tasks[task] = wanted
-            task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def _decode(self, request: DecodeRequest) -> None:
         read_to = request.start
@@ -192,12 +192,12 @@ class Connection:
                 owner=self._id,
                 priority=PRIORITIES[request.kind],
                 kind=request.kind.value,
-                voiced_ms=lambda: request.voiced_ms,
+                voiced_ms=request.voiced_ms,
                 draft=request.kind is Kind.PARTIAL,
                 prefix=request.prefix,
                 may_refuse=request.kind is not Kind.FINAL,
             )
-            if request.kind is Kind.FINAL and decoded.text:
+            if request.kind is not Kind.PARTIAL and decoded.text:
                 self._language = self._language or decoded.language
             told = self._utterances.decoded(request, decoded.text, read_to)
         except ApiError as problem:
@@ -226,6 +226,8 @@ class Connection:
     def _send_all(self, told: list[events.Event]) -> None:
         for event in told:
             self._measure(event)
+            if event["type"] == events.COMPLETED and not self._config.hints.language:
+                event["languages"] = [{"code": self._language}] if self._language else []
             self._send(event)
 
     def _measure(self, event: events.Event) -> None:

@@ -158,7 +158,7 @@ class Utterances:
         if self._utterance_of(part) is None:
             return True
         if request.kind is Kind.PARTIAL:
-            return part.closed_end is not None or not self._speaking
+            return part.closed_end is not None or part.guessed_at == part.voice_end
         if request.kind is Kind.SPECULATIVE:
             return request.end is not None and request.end < part.voice_end
         return False
@@ -282,7 +282,9 @@ class Utterances:
 
     def _speculative(self) -> DecodeRequest | None:
         part = self._current.open_part
-        if self._busy is not None or part is None or self._speaking or part.is_click:
+        if self._busy is not None and self._busy.kind is not Kind.PARTIAL:
+            return None
+        if part is None or self._speaking or part.is_click:
             return None
         quiet_ms = (self._position - part.voice_end) // MS
         if part.guessed_at == part.voice_end or quiet_ms < SPECULATE_AFTER_QUIET_MS:

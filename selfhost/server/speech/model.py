@@ -15,6 +15,10 @@ from selfhost.server.speech.voices import Voice
 UNSPEAKABLE_SILENCE_S = 0.2
 
 
+class BrokenVoiceError(Exception):
+    """A voice runs, but what it makes is no sound."""
+
+
 @dataclass
 class SpeechModel:
     id: str
@@ -26,6 +30,9 @@ class SpeechModel:
 
         The next piece is computed while the consumer takes the last one, and no further ahead. When
         the consumer stops, so does the work.
+
+        Raises:
+            BrokenVoiceError: what the voice makes is no sound.
         """
         pieces = await self.worker.run(
             lambda: self.voice.pieces(text), owner=owner, priority=Priority.FINAL, kind="phonemes"
@@ -37,7 +44,10 @@ class SpeechModel:
 
         def speak(piece: str, priority: Priority) -> asyncio.Task[Pcm]:
             def work() -> Pcm:
-                return resampler.push(self.voice.speak(piece, speed))
+                samples = self.voice.speak(piece, speed)
+                if not np.isfinite(samples).all():
+                    raise BrokenVoiceError(f"{self.id} made samples that are not numbers")
+                return resampler.push(samples)
 
             return asyncio.create_task(
                 self.worker.run(work, owner=owner, priority=priority, kind="speech")

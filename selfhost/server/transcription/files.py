@@ -6,9 +6,11 @@ Each piece is a decode of its own in the model's queue, so that a long file neve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+import numpy as np
 from faster_whisper.vad import VadOptions, get_speech_timestamps
 
 from selfhost.server.scheduling import Priority
@@ -16,6 +18,7 @@ from selfhost.server.transcription.model import TranscriptionModel
 from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ, Audio, Decoded, Hints, Word
 
 MAX_PIECE_S = 24.0
+SHORT_S = 20.0  # somebody probably waits for the answer
 _VAD = VadOptions(min_silence_duration_ms=300, speech_pad_ms=200, max_speech_duration_s=MAX_PIECE_S)
 
 
@@ -35,25 +38,26 @@ async def transcribe_file(
     *,
     owner: Hashable,
     word_times: bool,
-    priority: Callable[[float], Priority],
 ) -> Transcript:
     """The words in `audio`, however long.
 
     Args:
-        priority: how urgent a piece is, by the file's length in seconds.
+        owner: whose turn the work takes.
+        word_times: say when each word was spoken.
     """
     audio_s = len(audio) / SAMPLE_RATE_HZ
-    spans = await asyncio.to_thread(speech_spans, audio)
+    priority = Priority.SPECULATIVE if audio_s <= SHORT_S else Priority.BACKGROUND
     pieces: list[Decoded] = []
     words: list[Word] = []
-    for start, end in spans:
+    for start, end in await asyncio.to_thread(speech_spans, audio):
+        piece = audio[start:end]
         decoded = await model.transcribe(
-            lambda start=start, end=end: audio[start:end],  # type: ignore[misc]
+            partial(np.asarray, piece),
             hints,
             owner=owner,
-            priority=priority(audio_s),
+            priority=priority,
             kind="file",
-            voiced_ms=lambda start=start, end=end: (end - start) * 1000 / SAMPLE_RATE_HZ,  # type: ignore[misc]
+            voiced_ms=len(piece) * 1000 / SAMPLE_RATE_HZ,
             word_times=word_times,
         )
         if not decoded.text:
@@ -63,7 +67,7 @@ async def transcribe_file(
         pieces.append(decoded)
         words.extend(_shifted(decoded.words or (), start / SAMPLE_RATE_HZ))
     return Transcript(
-        text=" ".join(piece.text for piece in pieces),
+        text=" ".join(decoded.text for decoded in pieces),
         language=hints.language or "en",
         audio_s=audio_s,
         pieces=tuple(pieces),

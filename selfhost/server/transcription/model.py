@@ -40,7 +40,7 @@ class TranscriptionModel:
         owner: Hashable,
         priority: Priority,
         kind: str,
-        voiced_ms: Callable[[], float],
+        voiced_ms: float,
         draft: bool = False,
         prefix: str = "",
         word_times: bool = False,
@@ -51,7 +51,9 @@ class TranscriptionModel:
         Args:
             read: gives at most 30 s of sound; called on the model's thread, so that work that had
                 to wait gets the newest sound.
-            voiced_ms: how much of that sound is a voice, asked for after `read`.
+            voiced_ms: how much of that sound is a voice.
+            draft, prefix, word_times: as for Whisper.decode.
+            owner, priority, kind, may_refuse: as for Worker.run.
 
         Returns:
             The decoded text without loops, or with an empty text where nobody spoke.
@@ -65,7 +67,7 @@ class TranscriptionModel:
         decoded = await self.worker.run(
             work, owner=owner, priority=priority, kind=kind, may_refuse=may_refuse
         )
-        return self._judged(decoded, voiced_ms(), hints)
+        return self._judged(decoded, voiced_ms, hints)
 
     def _judged(self, decoded: Decoded, voiced_ms: float, hints: Hints) -> Decoded:
         text = collapse_repeats(decoded.text, voiced_ms=voiced_ms)

@@ -12,7 +12,6 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from selfhost.server.auth import require_key
 from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
-from selfhost.server.scheduling import Priority
 from selfhost.server.state import ServerState
 from selfhost.server.transcription import captions
 from selfhost.server.transcription.audio import read_file
@@ -23,7 +22,6 @@ router = APIRouter(dependencies=[Depends(require_key)])
 
 FORMATS = ("json", "verbose_json", "text", "srt", "vtt")
 GRANULARITIES = ("word", "segment")
-SHORT_S = 20.0  # somebody probably waits for the answer: as urgent as a caller
 
 
 @router.post("/v1/audio/transcriptions")
@@ -60,9 +58,6 @@ async def transcriptions(
             hints,
             owner=uuid.uuid4().hex,
             word_times=response_format in ("verbose_json", "srt", "vtt"),
-            priority=lambda audio_s: (
-                Priority.SPECULATIVE if audio_s <= SHORT_S else Priority.BACKGROUND
-            ),
         ),
     )
     state.metrics.audio_seconds.labels("in").inc(transcript.audio_s)

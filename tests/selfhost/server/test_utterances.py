@@ -157,6 +157,25 @@ def test_transcripts_come_in_the_order_of_the_commits_and_before_newer_deltas() 
     assert [event["previous_item_id"] for event in committed] == [None, "item1"]
 
 
+def test_a_moment_of_quiet_does_not_waste_a_partial_under_way() -> None:
+    script = Script().hear("V" * 12)
+    script.answer(script.request(Kind.PARTIAL), "A twin")
+    script.hear("V" * 4)
+    under_way = script.request(Kind.PARTIAL)
+    script.hear("q")
+    assert not script.session.is_outdated(under_way)
+    script.answer(under_way, "A twin room").hear("V")
+    assert script.shown() == "A twin"
+
+
+def test_a_guess_at_the_end_goes_before_a_partial_that_waits() -> None:
+    script = Script().hear("V" * 12)
+    waiting = script.request(Kind.PARTIAL)
+    script.hear("qqq")
+    script.request(Kind.SPECULATIVE)
+    assert script.session.is_outdated(waiting)
+
+
 def test_a_failed_decode_gives_up_its_own_utterance_only() -> None:
     script = Script().hear("V" * 8).commit()
     script.told += script.session.failed(script.request(Kind.FINAL), "broken")
