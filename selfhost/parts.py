@@ -147,7 +147,7 @@ def build(
             ready_log="registered worker",
             ready_log_after=ROOM_SERVER if settings.runs_room_server else None,
             ports=(Port(settings.worker_port, "WORKER_PORT"),),
-            memory_bytes=1_000 * MB,
+            memory_bytes=1_200 * MB,
             # Time for a caller to hear the end of a sentence; then the stack is going down.
             stop_grace_s=10.0,
         )
