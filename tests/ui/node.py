@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,7 +21,16 @@ class Node:
 
     def run(self, *command: str, cwd: Path) -> str:
         """Run a command line in `cwd` and return its output; a failure shows all of it."""
-        result = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+        # npm starts what it runs as plain `node`.
+        path = os.pathsep.join([str(Path(self.node[0]).parent), os.environ["PATH"]])
+        result = subprocess.run(
+            command,
+            cwd=cwd,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert result.returncode == 0, f"{command} failed:\n{result.stdout}\n{result.stderr}"
         return result.stdout
 

@@ -96,8 +96,9 @@ async def test_a_spoken_call_fills_the_booking_and_shows_where_the_time_went(
         for delay in ("speech_to_final_ms", "final_to_speech_ms", "gap_ms"):
             await expect(page.locator(f".line.guest [data-delay={delay}]").nth(1)).to_be_visible()
             await expect(page.locator(f".chart rect.{delay}").nth(1)).to_be_visible()
-        last = page.locator(".line").last
-        await expect(last).to_be_in_viewport()
+        latest = page.locator(".line.hotel").last
+        await expect(latest).to_contain_text(re.compile(r"(\S+\s+){6}"))
+        await expect(latest).to_be_in_viewport()
         await page.screenshot(path=picture(tmp_path))
 
         # On a busy machine the language model may miss its deadline, which is no fault of the page.
