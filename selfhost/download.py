@@ -74,21 +74,29 @@ def fetch(packages: Sequence[Package], folder: Path, report: ReportBytes) -> dic
     wheels = {package: wheel for package in packages if (wheel := wheel_of(package, folder))}
     waiting = [package for package in packages if package not in wheels]
     running: dict[Package, _Download] = {}
+    failure: SetupError | None = None
     try:
         while waiting or running:
             while waiting and len(running) < CONCURRENT_DOWNLOADS:
                 package = waiting.pop(0)
                 running[package] = _Download(package, folder)
             for package, download in list(running.items()):
-                if download.ended():
-                    del running[package]
+                if not download.ended():
+                    continue
+                del running[package]
+                try:
                     wheels[package] = download.wheel()
+                except SetupError as error:
+                    failure = failure or error
+                    waiting.clear()  # what is under way may still arrive, and is then kept
             report(sum(_size_bytes(path) for path in folder.rglob("*")))
             if running:
                 time.sleep(POLL_S)
     finally:
         for download in running.values():
             download.abandon()
+    if failure is not None:
+        raise failure
     return wheels
 
 
