@@ -11,10 +11,16 @@ export interface Data {
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
+interface Pending {
+  request: string;
+  answered: (pass: Pass | Problem) => void;
+  late: ReturnType<typeof setTimeout>;
+}
+
 export class Exchange {
   private requests = 0;
   private ask: (request: string) => void = () => undefined;
-  private pending: { request: string; answered: (pass: Pass | Problem) => void } | null = null;
+  private pending: Pending | null = null;
 
   /** Streamlit gives a new way to ask with each run of the page. */
   connect(ask: (request: string) => void): void {
@@ -22,23 +28,23 @@ export class Exchange {
   }
 
   receive({ answer }: Data): void {
-    if (answer === null || answer.request !== this.pending?.request) return;
-    this.pending.answered(answer.pass);
-    this.pending = null;
+    if (answer !== null && answer.request === this.pending?.request) this.settle(answer.pass);
   }
 
+  /** A new request takes the place of one that was given up. */
   requestPass(timeout_ms = ANSWER_TIMEOUT_MS): Promise<Pass | Problem> {
-    return new Promise((resolve) => {
+    clearTimeout(this.pending?.late);
+    return new Promise((answered) => {
       const request = `${Date.now()}-${(this.requests += 1)}`;
-      const late = setTimeout(() => resolve({ code: "page_server_silent" }), timeout_ms);
-      this.pending = {
-        request,
-        answered: (pass) => {
-          clearTimeout(late);
-          resolve(pass);
-        },
-      };
+      const late = setTimeout(() => this.settle({ code: "page_server_silent" }), timeout_ms);
+      this.pending = { request, answered, late };
       this.ask(request);
     });
+  }
+
+  private settle(pass: Pass | Problem): void {
+    clearTimeout(this.pending?.late);
+    this.pending?.answered(pass);
+    this.pending = null;
   }
 }
