@@ -28,14 +28,17 @@ class EventType(StrEnum):
     SPEECH_STARTED = "speech_started"  # the caller's voice was detected
     PARTIAL_TRANSCRIPT = "partial_transcript"  # text: the turn so far
     SPEECH_ENDED = "speech_ended"  # the caller fell silent
-    FINAL_TRANSCRIPT = "final_transcript"  # text, speech_to_final_ms, silence_to_final_ms
+    # text: the turn so far; speech_to_final_ms, silence_to_final_ms
+    FINAL_TRANSCRIPT = "final_transcript"
     REPLY_STARTED = "reply_started"  # first text of the reply; source: "code" or "llm"
     AGENT_SPEAKING = "agent_speaking"  # final_to_speech_ms, gap_ms
     AGENT_STOPPED = "agent_stopped"  # text: what was spoken; interrupted: bool
     INTERRUPTED = "interrupted"  # the caller spoke over the agent, who stopped
-    BOOKING_UPDATED = "booking_updated"  # booking, missing, changes: [{field, old, new, words}]
+    # booking, missing, confirmed, request_number, changes: [{field, old, new, words}]
+    BOOKING_UPDATED = "booking_updated"
     REPLY_REPLACED = "reply_replaced"  # reason, text: what was spoken instead
-    COMPONENT_ERROR = "component_error"  # component: stt, llm, tts or session; message; recoverable
+    # component: stt, llm, tts, store or session; message; recoverable
+    COMPONENT_ERROR = "component_error"
     CALL_ENDED = "call_ended"  # reason
 
 

@@ -51,6 +51,7 @@ def _from_timeline(
         turn.interrupted = False
         turn.replies_s = []
     current = speaking = GREETING
+    heard_in: int | None = None  # the agent's number of the turn that the last final is of
     for stamped in timeline:
         event, at_s = stamped.event, stamped.at_s
         if at_s is not None:  # one received later belongs where its neighbours do
@@ -60,7 +61,11 @@ def _from_timeline(
             case EventType.PARTIAL_TRANSCRIPT if at_s is not None:
                 turn.partials_s.append(at_s)
             case EventType.FINAL_TRANSCRIPT:
+                # A final holds its whole turn so far, which a pause may have cut in pieces.
+                if turn.heard and event.turn == heard_in:
+                    turn.heard.pop()
                 turn.heard.append(str(event.fields.get("text", "")))
+                heard_in = event.turn
                 if at_s is not None:
                     turn.finals_s.append(at_s)
             case EventType.AGENT_SPEAKING:

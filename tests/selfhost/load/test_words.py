@@ -113,3 +113,21 @@ def test_packets_that_are_no_events_are_counted_and_do_no_harm() -> None:
 def test_a_page_that_is_no_timeline_is_refused(page: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting value|not a"):
         Observed().add_snapshot(page)
+
+
+def test_a_turn_that_a_pause_cut_in_pieces_is_heard_once() -> None:
+    def final(seq: int, turn: int, text: str) -> Event:
+        fields = {"text": text}
+        wall = datetime(2026, 11, 30, tzinfo=UTC)
+        return Event(seq, turn, EventType.FINAL_TRANSCRIPT, 0.0, wall, fields)
+
+    words = words_by_turn(
+        observe(
+            (2.2, final(1, 1, "My name is.")),
+            (3.4, final(2, 1, "My name is. Emma Wilson.")),
+            (3.9, final(3, 2, "Please.")),  # the agent took the pause before it for an end
+        ),
+        WINDOWS,
+    )
+    assert words[0].heard == ["My name is. Emma Wilson.", "Please."]
+    assert words[0].finals_s == [2.2, 3.4, 3.9]
