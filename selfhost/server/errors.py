@@ -96,7 +96,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def on_http(request: Request, error: HTTPException) -> JSONResponse:
-        message = f"{request.method} {request.url.path}: {error.detail}."
+        message = f"{request.method} {request.url.path}: {str(error.detail).rstrip('.')}."
         return ApiError(error.status_code, message, code="http_error").response()
 
     @app.exception_handler(Exception)

@@ -103,7 +103,7 @@ async def test_a_caller_is_heard_while_speaking_and_right_at_the_end(
 
 
 async def test_phrases_with_long_pauses_are_all_heard(server: ModelServer, say: Say) -> None:
-    phrases = ["I need a twin room.", "We are two guests.", "We stay for three nights."]
+    phrases = ["I need a twin room.", "There are two guests.", "We stay for three nights."]
     parts = [part for text in phrases for part in (say(text), quiet(3.0))]
     async with listening(server, keywords=["Harbour View"]) as (stream, heard):
         await play(stream, np.concatenate([quiet(0.5), *parts]))
@@ -118,7 +118,7 @@ async def test_phrases_with_long_pauses_are_all_heard(server: ModelServer, say: 
 
 
 async def test_several_callers_at_once_are_each_heard(server: ModelServer, say: Say) -> None:
-    phrases = ["I need a twin room.", "We are two guests.", "We stay for three nights."]
+    phrases = ["I need a twin room.", "There are two guests.", "We stay for three nights."]
 
     async def call(text: str) -> Heard:
         async with listening(server) as (stream, heard):

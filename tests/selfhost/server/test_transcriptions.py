@@ -186,10 +186,11 @@ def test_wrong_fields_are_named(client: httpx.Client, say: Say) -> None:
 
 @pytest.mark.parametrize("announced", [True, False], ids=["with its length", "without"])
 def test_over_long_uploads_are_refused(client: httpx.Client, announced: bool) -> None:
-    body = bytes(60 * 1024 * 1024)
+    head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+    parts = [head, *[bytes(1_000_000)] * 60, b"\r\n--b--\r\n"]
     answer = client.post(
         "/v1/audio/transcriptions",
-        content=body if announced else iter([body[:1_000_000]] * 60),
+        content=b"".join(parts) if announced else iter(parts),
         headers={"Content-Type": "multipart/form-data; boundary=b"},
     )
     error_of(answer, 413)
