@@ -39,6 +39,8 @@ NATO = (
 _NATO_LETTERS = {word: word[0].upper() for word in NATO}
 _NATO_LETTERS |= {"alfa": "A", "juliett": "J", "whisky": "W", "xray": "X", "fox": "F", "kilos": "K"}
 _NATO_LETTERS |= {"beta": "B", "siera": "S", "yankees": "Y"}
+_NATO_LETTERS |= {"alphan": "A", "alphas": "A", "charly": "C", "juliette": "J"}
+_NATO_LETTERS |= {"quebeck": "Q", "oscars": "O", "zulus": "Z"}
 
 # The names of letters, as a recogniser writes them when it does not take them for letters.
 _LETTER_NAMES = {

@@ -127,6 +127,8 @@ class CalendarDates:
 
     def in_numbers(self, index: int) -> Mention | None:
         """16/10, 10/16/2027, 16.10., 2027-10-16; day or month first by the hotel's locale."""
+        if (spoken := self._with_slash(index)) is not None:
+            return spoken
         parts = [self._utterance.word(index + offset) for offset in range(5)]
         if not parts[0].isdecimal() or parts[1] not in ("/", ".", "-") or not parts[2].isdecimal():
             return None
@@ -138,16 +140,34 @@ class CalendarDates:
             return Mention(index, last, year=int(parts[0]), month=int(parts[2]), day=int(parts[4]))
         if parts[1] == "-" and not third:
             return None  # "16-20" is a range
-        first, second = int(parts[0]), int(parts[2])
         if parts[1] == "." and (len(parts[2]) > 2 or self._utterance.word(last + 1) in TIME_WORDS):
             return None
-        day, month = (first, second) if self._order is DateOrder.DAY_FIRST else (second, first)
-        if month > 12 >= day:  # only the other way round is a date at all
-            day, month = month, day
+        day, month = self._ordered(int(parts[0]), int(parts[2]))
         year = int(parts[4]) if third else None
         if year is not None and year < 100:
             year += 2000
         return Mention(index, last, day=day, month=month, year=year)
+
+    def _with_slash(self, index: int) -> Mention | None:
+        """ "Sixteen slash ten", "16-flash-10"."""
+        first = cardinal_at(self._words, index)
+        if first is None:
+            return None
+        slash = index + first[1]
+        slash += self._utterance.word(slash) == "-"
+        if self._utterance.word(slash) not in ("slash", "flash"):
+            return None
+        after = slash + 1 + (self._utterance.word(slash + 1) == "-")
+        second = cardinal_at(self._words, after)
+        if second is None:
+            return None
+        day, month = self._ordered(first[0], second[0])
+        return Mention(index, after + second[1] - 1, day=day, month=month)
+
+    def _ordered(self, first: int, second: int) -> tuple[int, int]:
+        """Day and month of two numbers, by the hotel's locale unless only the other can be."""
+        day, month = (first, second) if self._order is DateOrder.DAY_FIRST else (second, first)
+        return (month, day) if month > 12 >= day else (day, month)
 
     def month_alone(self, index: int) -> Mention | None:
         """ "In October", "sometime in May"; the bare word only where a date is expected.

@@ -8,6 +8,7 @@ from agent.booking.tokens import Utterance
 _REPLACING = (
     "no",
     "no wait",
+    "know",  # as a recogniser writes the "no" of "the fourth, no, the fifth"
     "nope",
     "not quite",
     "wait",

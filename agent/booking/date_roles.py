@@ -17,6 +17,7 @@ CHECK_IN_CUES = (
     "checkin",
     "checking in",
     "checking - in",
+    "checking on",  # "check in on"
     "check and date",  # what Whisper makes of "check-in date"
     "check and",
     "chicken date",

@@ -155,8 +155,9 @@ def _bare_numbers(
     index = 0
     while index < len(words):
         number = cardinal_at(words, index)
-        # A homophone is a number only where it is all there is.
-        if number is None and words[index] in MISHEARD and len(whole) <= 2:
+        # A homophone is a number only where it is all there is, or all of a correction.
+        alone = len(whole) <= 2 or (bool(parts) and index >= len(words) - 2)
+        if number is None and words[index] in MISHEARD and alone:
             number = MISHEARD[words[index]], 1
         if number is None or index in taken:
             index += 1

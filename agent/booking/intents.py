@@ -11,6 +11,11 @@ _BOOKED_SUBJECTS = word_set(
     "it it's booking reservation room i i'm that that's everything we we're you is"
 )
 _BOOKED_STARTS = word_set("so is am are then have has and")
+_SO_BOOKED = tuple(
+    f"so {subject} {done}"
+    for subject in ("it's", "it is", "i'm", "i am", "we're", "that's", "everything's")
+    for done in ("booked", "confirmed", "reserved", "all set", "done")
+)
 _SAY_SO = word_set("say tell promise")
 _PERSON = (
     "speak to a person",
@@ -168,7 +173,7 @@ def hear_intent(utterance: Utterance, *, changed: bool) -> Intent:
 def asks_whether_booked(utterance: Utterance) -> bool:
     """ "Is my booking confirmed?", "so it's booked?", "am I all set?", "just say it's booked"."""
     words = utterance.plain.split()
-    if utterance.find(("did you book", "have you booked", "did you reserve")):
+    if utterance.find(("did you book", "have you booked", "did you reserve", *_SO_BOOKED)):
         return True
     done = [index for index, word in enumerate(words) if word in _BOOKED]
     if not done:

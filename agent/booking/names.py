@@ -18,6 +18,7 @@ from agent.booking.request import BookingRequest, Change, Field
 from agent.booking.spelled_names import SpelledName, find_spelled, likeness, resemble
 from agent.booking.tokens import Utterance
 
+_MOST_LOST = 2  # vowels of one name
 _CUE_REACH = 4  # tokens between "first name" and the letters that spell it
 
 
@@ -102,8 +103,9 @@ def _with_spelled(
     """
     known = (name or "").split()
     words = [word.capitalize() for word in spelled.words]
-    if known and any(_lost_vowels("".join(words), heard) for heard in ("".join(known), *known)):
-        return " ".join(known)
+    restored = _with_lost_vowels("".join(words), known)
+    if restored is not None:
+        return restored
     if len(words) > 1 or not known:
         return " ".join(words)
     split = _split_like(spelled.words[0], known)
@@ -122,22 +124,45 @@ def _with_spelled(
     return " ".join((*known[:best], words[0], *known[best + 1 :]))
 
 
-def _lost_vowels(spelled: str, heard: str) -> bool:
-    """Whether the letters are those of a heard name but for vowels inside it: "R-M-A-N".
+def _with_lost_vowels(spelled: str, known: list[str]) -> str | None:
+    """The known name mended by letters that lack vowels of it: "Roman, R-M-A-N" is Raman.
 
-    Vowels are what a recogniser loses between other letters; a caller does not leave them out.
+    A recogniser loses vowels between other letters; a caller does not leave them out. "Oh", "you"
+    and "eye" are not easily lost, so that where the name was heard with one of those, it was an A.
+
+    Returns:
+        The name, or None where the letters are not those of the name without some vowels.
     """
+    places = [[place] for place in range(len(known))]
+    if len(known) > 1:
+        places.append(list(range(len(known))))
+    for place in places:
+        heard = "".join(known[index] for index in place)
+        lost = _lost(spelled, heard)
+        if lost is None:
+            continue
+        mended = "".join(
+            "a" if index in lost and char in "oiu" else char for index, char in enumerate(heard)
+        )
+        if len(place) == 1:
+            return " ".join((*known[: place[0]], mended, *known[place[0] + 1 :]))
+        return " ".join((mended[: len(known[0])], mended[len(known[0]) :].capitalize()))
+    return None
+
+
+def _lost(spelled: str, heard: str) -> set[int] | None:
+    """The places of the vowels inside `heard` that `spelled` lacks, if it lacks nothing else."""
+    lost: set[int] = set()
     letters = iter(spelled.lower())
     expected = next(letters, "")
-    lost = ""
     for place, char in enumerate(heard.lower()):
         if char == expected:
             expected = next(letters, "")
-        elif 0 < place < len(heard) - 1:
-            lost += char
+        elif char in "aeiou" and 0 < place < len(heard) - 1:
+            lost.add(place)
         else:
-            return False
-    return not expected and 0 < len(lost) <= 2 and set(lost) <= set("aeiou")
+            return None
+    return lost if not expected and 0 < len(lost) <= _MOST_LOST else None
 
 
 def _split_like(letters: str, known: list[str]) -> str | None:

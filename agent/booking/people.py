@@ -16,7 +16,18 @@ PEOPLE = word_set(
     "daughters folks ladies gentlemen parents grandparents"
 )
 # Numbers as Whisper mishears them before "guests" or where a number of guests was asked for.
-MISHEARD = {"to": 2, "too": 2, "for": 4, "fore": 4, "won": 1, "tree": 3, "ate": 8, "sex": 6}
+MISHEARD = {
+    "to": 2,
+    "too": 2,
+    "till": 2,
+    "tow": 2,
+    "for": 4,
+    "fore": 4,
+    "won": 1,
+    "tree": 3,
+    "ate": 8,
+    "sex": 6,
+}
 _ADJECTIVES = word_set(
     "more extra additional small young little other grown older elderly of my our"
 )
