@@ -41,6 +41,10 @@ from agent.turn_end import TurnEnd, is_unfinished
 
 logger = logging.getLogger("agent.receptionist")
 
+# Where the code has the words ready, the model gets this fraction of the time: a caller gains little
+# by its phrasing, and waits in silence for it.
+READY_HASTE = 3
+
 
 @dataclass
 class Turn:
@@ -283,12 +287,13 @@ class Receptionist(Agent):
             on_replaced=self._on_replaced,
             replacement=lambda _: plan.question,
         )
+        unknown = plan.question == wording.UNKNOWN
+        patience_s = self._reply_deadline_s if unknown else self._reply_deadline_s / READY_HASTE
         async for sentence in until_late(
             sentences,
             # The caller listens to the opening meanwhile.
-            deadline_s=self._reply_deadline_s + speaking_time_s(plan.opening),
-            # Only where the code has nothing better to say is the model worth a longer wait.
-            filler=wording.FILLER if plan.question == wording.UNKNOWN else "",
+            deadline_s=patience_s + speaking_time_s(plan.opening),
+            filler=wording.FILLER if unknown else "",
             on_failure=self._on_model_failure,
         ):
             yield sentence
