@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 import socket
 from typing import Annotated
 
@@ -25,6 +26,10 @@ def serve(
     ] = 8100,
 ) -> None:
     """Serve speech to text and speech over OpenAI's endpoints."""
+    # The spectrogram's small matrices gain nothing from numpy's own threads, which spin between the
+    # products and take the cores from the models. Read when numpy is imported, so set before.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
     # Imported here: asking for help must not load the model libraries.
     from selfhost import models
     from selfhost.server.app import create_app

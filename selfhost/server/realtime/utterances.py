@@ -26,7 +26,7 @@ LEAD_MS = 300  # sound before the detected onset that belongs to the first word
 # How much new sound makes a partial decode worth while: little until the client has seen words.
 FIRST_PARTIAL_MS = 256
 FIRST_STEP_MS = 128
-PARTIAL_STEP_MS = 320
+PARTIAL_STEP_MS = 256
 SPECULATE_AFTER_QUIET_MS = 64
 PART_PAUSE_MS = 1_000
 MAX_UTTERANCE_MS = 600_000

@@ -31,11 +31,13 @@ MIN_WINDOW_S = 10.0
 MIN_DRAFT_WINDOW_S = 4.0
 TRAILING_SILENCE_S = 1.5
 
-# Speech has at most about 5 words, or 8 tokens, a second; a decode that runs on beyond is a loop,
+# Speech has at most about 5 words or digits, or 10 tokens, a second; a decode that runs on beyond is a loop,
 # and cutting it here is what keeps it from delaying the others.
-TOKENS_PER_S = 8
+TOKENS_PER_S = 10
 SPARE_TOKENS = 8
-MAX_PROMPT_TOKENS = 160
+# The model reads at most 223 tokens of what comes before; the latest of them count most.
+MAX_PROMPT_TOKENS = 223
+MAX_KEYWORD_TOKENS = 160
 
 
 @dataclass(frozen=True)
@@ -124,13 +126,13 @@ class Whisper:
         tokenizer = self._tokenizer(language)
         known = tokenizer.encode(" " + prefix) if prefix else []
         prompt = [*self._prompt(tokenizer, hints), *known]
-        # CTranslate2 counts the prompt into max_length.
-        room = int(audio_s * TOKENS_PER_S) + SPARE_TOKENS
+        room = max(int(audio_s * TOKENS_PER_S) - len(known), 0) + SPARE_TOKENS
         result = self._model.model.generate(
             encoded,
             [prompt],
             beam_size=1,
-            max_length=min(len(prompt) - len(known) + room, self._model.max_length),
+            # CTranslate2 generates at most half of this, and at most this less the prompt.
+            max_length=min(max(2 * room, len(prompt) + room), self._model.max_length),
             return_scores=True,
             return_no_speech_prob=True,
             # Where words are known, the rest may be empty.
@@ -171,12 +173,14 @@ class Whisper:
         return self._tokenizers[language]
 
     def _prompt(self, tokenizer: Tokenizer, hints: Hints) -> list[int]:
-        hotwords = ", ".join(hints.keywords)
-        prior = tokenizer.encode(" " + hints.prompt.strip()) if hints.prompt.strip() else []
-        if hotwords:
+        keywords, prior = [], []
+        if hints.keywords:
             # With its full stop the list reads as a sentence, and the text keeps its punctuation.
-            prior = tokenizer.encode(f" {hotwords}.")[:MAX_PROMPT_TOKENS] + prior
-        prefix = [tokenizer.sot_prev, *prior[-MAX_PROMPT_TOKENS:]] if prior else []
+            keywords = tokenizer.encode(f" {', '.join(hints.keywords)}.")[:MAX_KEYWORD_TOKENS]
+        if hints.prompt.strip():
+            prior = tokenizer.encode(" " + hints.prompt.strip())
+        before = [*keywords, *prior[-(MAX_PROMPT_TOKENS - len(keywords)) :]]
+        prefix = [tokenizer.sot_prev, *before] if before else []
         return [*prefix, *tokenizer.sot_sequence, tokenizer.no_timestamps]
 
     def _word_times(

@@ -188,13 +188,13 @@ async def test_cleared_sound_is_not_heard(server: ModelServer, say: Say) -> None
         assert plain(text) == "a twin room please"
 
 
-async def test_three_minutes_in_one_breath_are_heard_once_each_and_to_the_end(
+async def test_a_long_breath_is_heard_once_each_and_to_the_end(
     server: ModelServer, client: httpx.Client, say: Say
 ) -> None:
     names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    parts = [say(f"Message {a} {b}. We would like a room.") for a in names[:6] for b in names]
+    parts = [say(f"Message {a} {b}. We would like a room.") for a in names[:4] for b in names]
     sound = np.concatenate(parts)
-    assert len(sound) > 100 * 24_000
+    assert len(sound) > 70 * 24_000
     async with session(server) as listener:
         await listener.send([*appends(sound), COMMIT])
         text = plain((await listener.until(COMPLETED, timeout_s=90))["transcript"])

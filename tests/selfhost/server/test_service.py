@@ -8,6 +8,7 @@ import time
 
 import httpx
 import pytest
+from websockets.sync.client import connect
 
 from selfhost.server.readiness import EXPECTED, SENTENCE
 from tests.selfhost.server.conftest import ModelServer, free_port, start_server
@@ -90,8 +91,13 @@ def test_the_server_is_alive_before_it_is_ready_and_ends_at_a_signal(server: Mod
             speech = httpx.post(f"{root}/v1/audio/speech", json={"model": "piper", "input": "Hi."})
             if speech.status_code != 200:
                 assert error_of(speech, 503)["code"] == "not_ready"
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(20) in (0, -signal.SIGTERM)
+        while httpx.get(f"{root}/ready").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        with connect(f"ws://127.0.0.1:{port}/v1/realtime") as call:  # must not hold it up
+            call.recv()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) in (0, -signal.SIGTERM)
     finally:
         process.kill()
 
