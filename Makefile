@@ -56,6 +56,7 @@ format:
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache reports recordings
+	rm -rf ui/component/node_modules ui/component/build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # uv, where it is not on PATH: from the package registry, through pip, into the cache folder.

@@ -41,8 +41,8 @@ from agent.turn_end import TurnEnd, is_unfinished
 
 logger = logging.getLogger("agent.receptionist")
 
-# Where the code has the words ready, the model gets this fraction of the time: a caller gains little
-# by its phrasing, and waits in silence for it.
+# Where the code has the words ready, the model gets a third of the time: a caller gains little by
+# its phrasing, and waits in silence for it.
 READY_HASTE = 3
 
 

@@ -33,6 +33,7 @@ class SessionObserver:
         self._speech_started_ms: float | None = None
         self._speech_ended_ms: float | None = None
         self._final_ms: float | None = None
+        self._heard_words = False
         self._finals: list[str] = []
 
     def attach(self, session: AgentSession[None]) -> None:
@@ -49,6 +50,7 @@ class SessionObserver:
             self._answered = False
             self._timeline.turn += 1
             self._speech_started_ms = self._speech_ended_ms = self._final_ms = None
+            self._heard_words = False
             self._finals = []
 
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
@@ -56,7 +58,8 @@ class SessionObserver:
         if event.new_state == "speaking":
             self._begin_turn()
             self._caller_speaking = True
-            if self._speech_started_ms is None or not self._finals:
+            # A sound that nothing was heard in was no beginning; a pause is no new one.
+            if self._speech_started_ms is None or not self._heard_words:
                 self._speech_started_ms = at_ms
             self._timeline.emit(EventType.SPEECH_STARTED, t_ms=at_ms)
         elif event.old_state == "speaking":
@@ -66,6 +69,7 @@ class SessionObserver:
 
     def _on_transcribed(self, event: UserInputTranscribedEvent) -> None:
         self._begin_turn()
+        self._heard_words = True
         if not event.is_final:
             # Within a turn, a partial goes on from the finals that stand already.
             text = " ".join([*self._finals, event.transcript])
