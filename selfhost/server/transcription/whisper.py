@@ -31,8 +31,8 @@ MIN_WINDOW_S = 10.0
 MIN_DRAFT_WINDOW_S = 4.0
 TRAILING_SILENCE_S = 1.5
 
-# Speech has at most about 5 words or digits, or 10 tokens, a second; a decode that runs on beyond is a loop,
-# and cutting it here is what keeps it from delaying the others.
+# Speech has at most about 5 words or digits, or 10 tokens, a second; a decode that runs on beyond
+# is a loop, and cutting it here is what keeps it from delaying the others.
 TOKENS_PER_S = 10
 SPARE_TOKENS = 8
 # The model reads at most 223 tokens of what comes before; the latest of them count most.
