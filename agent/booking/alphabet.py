@@ -112,6 +112,7 @@ _HOMOPHONES = word_set(
     "be see sea are you why to too for won free ate eh eye tea pea sex nil null em en es el"
 )
 _REPEATS = {"double": 2, "triple": 3, "treble": 3}
+_MOST_JOINED = 4  # letters that are written together with a digit without being a word
 _LIKE = (("as", "in"), ("as", "an"), ("like",), ("for",), ("like", "in"))
 
 
@@ -141,17 +142,17 @@ def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
     word = words[index]
     if word in _REPEATS:
         return _repeated(utterance, index, _REPEATS[word])
+    if word == "x" and utterance.match(index + 1, ("-", "ray")):
+        return Spelled(index, index + 2, ("X",), named=True)
     if len(word) == 1 and word.isalpha():
         named = _named_by_example(utterance, index, word)
         if named is not None:
             return named
         return Spelled(index, index, ("0", "O") if word == "o" else (word.upper(),), word == "a")
-    if word.isalpha() and utterance.tokens[index].raw.isupper() and word not in _NATO_LETTERS:
+    if word.isalpha() and word not in _NATO_LETTERS and _is_written_as_letters(utterance, index):
         return Spelled(index, index, (word.upper(),))
     if word in ("oh", "ooh"):
         return Spelled(index, index, ("0", "O"))
-    if word == "x" and utterance.match(index + 1, ("-", "ray")):
-        return Spelled(index, index + 2, ("X",), named=True)
     if word in _NATO_LETTERS:
         return Spelled(index, index, (_NATO_LETTERS[word],), named=True)
     if word.isdecimal():
@@ -163,6 +164,17 @@ def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
         if word in names:
             return Spelled(index, index, (names[word],), word in _HOMOPHONES)
     return None
+
+
+def _is_written_as_letters(utterance: Utterance, index: int) -> bool:
+    """Whether a word is letters run together: in capitals, or joined to a digit as in "2vb"."""
+    joined = (utterance.adjoins(index) and utterance.word(index - 1).isdecimal()) or (
+        index + 1 < len(utterance.tokens)
+        and utterance.adjoins(index + 1)
+        and utterance.word(index + 1).isdecimal()
+    )
+    word = utterance.tokens[index].raw
+    return word.isupper() or (joined and len(word) <= _MOST_JOINED)
 
 
 def _repeated(utterance: Utterance, index: int, times: int) -> Spelled | None:

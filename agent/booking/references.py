@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, product
 
 from agent.booking.alphabet import Spelled, spelled_at
 from agent.booking.corrections import negated
 from agent.booking.heard import Asked, Found, Problem, ProblemKind
 from agent.booking.hotel import Hotel
+from agent.booking.numbers import ordinal_at
 from agent.booking.request import BookingRequest, Change, Field
 from agent.booking.tokens import Utterance
 from agent.booking.word_sets import word_set
@@ -36,6 +38,8 @@ _PAUSES = word_set(
     "- – — . , : ; um uh er erm dash hyphen minus then and is it's its that's it that so"
 ) | {"as in", "capital", "letter", "number", "again", "slash", "space", "followed", "by"}
 _FEWEST_HEARD = 3  # fewer characters are no attempt at a reference
+_LARGEST_DIGIT = 9
+_LONGEST_LETTERS = 3  # letters in lower case that are no word: "abc123", but not "7-alpha"
 _MOST_READINGS = 4096
 
 
@@ -108,9 +112,10 @@ def _written_in_one(utterance: Utterance, hotel: Hotel) -> tuple[int, int, str] 
         while last > start and not utterance.tokens[last].is_word:
             last -= 1
         pieces = [token.raw for token in utterance.tokens[start : last + 1]]
+        words = any(piece.islower() and len(piece) > _LONGEST_LETTERS for piece in pieces)
         value = "".join(piece for piece in pieces if piece not in "-–.").upper()
         mixed = any(char.isdecimal() for char in value) and any(char.isalpha() for char in value)
-        if mixed and hotel.is_reference(value) and not negated(utterance, start):
+        if mixed and not words and hotel.is_reference(value) and not negated(utterance, start):
             return start, last, value
         start = end + 1
     return None
@@ -121,7 +126,7 @@ def _runs(utterance: Utterance, start: int) -> Iterator[list[Spelled]]:
     run: list[Spelled] = []
     index = start
     while index < len(utterance.tokens):
-        unit = spelled_at(utterance, index)
+        unit = spelled_at(utterance, index) or _ordinal_digit(utterance, index)
         if unit is not None:
             run.append(unit)
             index = unit.last + 1
@@ -136,12 +141,26 @@ def _runs(utterance: Utterance, start: int) -> Iterator[list[Spelled]]:
         yield run
 
 
+def _ordinal_digit(utterance: Utterance, index: int) -> Spelled | None:
+    """A digit that the recogniser made a day of: "Mike 6th November"."""
+    found = ordinal_at(utterance.words, index)
+    if found is None or found[0] > _LARGEST_DIGIT or found[1] > 1:
+        return None
+    return Spelled(index, index, (str(found[0]),), doubtful=True)
+
+
 def _reading(run: list[Spelled], hotel: Hotel) -> str | None:
     """What the units spell that the hotel's pattern allows, using as many of them as can be."""
     choices = [(*unit.options, "") if unit.doubtful else unit.options for unit in run]
     readings = ["".join(reading) for reading in islice(product(*choices), _MOST_READINGS)]
     fitting = [reading for reading in readings if hotel.is_reference(reading)]
-    return max(fitting, key=len) if fitting else None
+    if fitting:
+        return max(fitting, key=len)
+    # Where no other reading fits, an "A" may be a misheard "eight".
+    if any(unit.options == ("A",) for unit in run):
+        eights = [replace(unit, options=("8",)) if unit.options == ("A",) else unit for unit in run]
+        return _reading(eights, hotel)
+    return None
 
 
 def _is_attempt(run: list[Spelled]) -> bool:
