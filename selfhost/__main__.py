@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         print(f"selfhost: no command {name!r}; expected one of: {', '.join(COMMANDS)}")
         return 2
     module = importlib.import_module(COMMANDS[name][0])
-    sys.argv = [f"python -m selfhost {name}", *rest]
+    sys.argv = [sys.argv[0], *rest]
     result: int | None = module.main()
     return result or 0
 

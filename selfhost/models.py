@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 from rich.table import Table
 
-from selfhost import download, room_server
+from selfhost import command_line, download, room_server
 from selfhost.catalogue import CATALOGUE, Model, ModelFile, Package
 from selfhost.errors import SetupError, told_plainly
 from selfhost.folders import cache_root
@@ -268,7 +268,7 @@ def _table(store: ModelStore) -> Table:
 
 def main() -> None:
     """`python -m selfhost models`: list what is there, or fetch what is named."""
-    typer.run(_command)
+    command_line.run(_command, "models")
 
 
 @told_plainly

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from selfhost import board, state
+from selfhost import board, command_line, state
 from selfhost.errors import told_plainly
 from selfhost.folders import state_root
 
@@ -42,4 +42,4 @@ def show(
 
 
 def main() -> None:
-    typer.run(show)
+    command_line.run(show, "status")

@@ -15,7 +15,7 @@ import yaml
 from filelock import FileLock, Timeout
 from rich.console import Console
 
-from selfhost import models, preflight, room_server, state
+from selfhost import command_line, models, preflight, room_server, state
 from selfhost.board import Board, JsonBoard, LineBoard, LiveBoard, last_lines
 from selfhost.engines import gpu, vllm
 from selfhost.errors import SetupError, told_plainly
@@ -240,4 +240,4 @@ def _board(as_json: bool) -> Board:
 
 
 def main() -> None:
-    typer.run(up)
+    command_line.run(up, "up")

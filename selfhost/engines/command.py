@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from selfhost import command_line
 from selfhost.engines import gpu, llama, vllm
 from selfhost.errors import SetupError, told_plainly
 
@@ -67,4 +68,4 @@ def generate(
 
 
 def main() -> None:
-    typer.run(generate)
+    command_line.run(generate, "generate")

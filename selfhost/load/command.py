@@ -19,6 +19,7 @@ import typer
 from dotenv import load_dotenv
 from rich.console import Console
 
+from selfhost import command_line
 from selfhost.errors import SetupError
 from selfhost.load.caller import Caller, Line
 from selfhost.load.display import show_call, show_table
@@ -162,7 +163,7 @@ def main() -> int | None:
     warnings.filterwarnings("ignore", message="The HMAC key is")
     # The room's library logs each attempt to connect; the caller says once what came of them.
     logging.getLogger("livekit").setLevel(logging.CRITICAL)
-    typer.run(call)
+    command_line.run(call, "call")
     return None
 
 

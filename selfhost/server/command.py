@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from selfhost import command_line
 from selfhost.errors import SetupError, told_plainly
 
 MODEL_FOLDERS = {"piper": "piper-joe"}
@@ -92,4 +93,4 @@ def _is_loopback(host: str) -> bool:
 
 
 def main() -> None:
-    typer.run(serve)
+    command_line.run(serve, "server")
