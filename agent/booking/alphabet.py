@@ -113,7 +113,8 @@ _HOMOPHONES = word_set(
 )
 _REPEATS = {"double": 2, "triple": 3, "treble": 3}
 _MOST_JOINED = 4  # letters that are written together with a digit without being a word
-_LIKE = (("as", "in"), ("as", "an"), ("like",), ("for",), ("like", "in"))
+_LONGEST_LETTER_NAME = 3  # "of as in alpha"
+_LIKE = (("as", "in"), ("is", "in"), ("like", "in"), ("like",), ("for",))
 
 
 @dataclass(frozen=True)
@@ -140,14 +141,14 @@ def spelled_at(utterance: Utterance, index: int) -> Spelled | None:
     if index >= len(words):
         return None
     word = words[index]
+    named = _named_by_example(utterance, index)
+    if named is not None:
+        return named
     if word in _REPEATS:
         return _repeated(utterance, index, _REPEATS[word])
     if word == "x" and utterance.match(index + 1, ("-", "ray")):
         return Spelled(index, index + 2, ("X",), named=True)
     if len(word) == 1 and word.isalpha():
-        named = _named_by_example(utterance, index, word)
-        if named is not None:
-            return named
         return Spelled(index, index, ("0", "O") if word == "o" else (word.upper(),), word == "a")
     if word.isalpha() and word not in _NATO_LETTERS and _is_written_as_letters(utterance, index):
         return Spelled(index, index, (word.upper(),))
@@ -190,19 +191,23 @@ def _repeated(utterance: Utterance, index: int, times: int) -> Spelled | None:
     return Spelled(index, unit.last, options, unit.doubtful, named=unit.named)
 
 
-def _named_by_example(utterance: Utterance, index: int, letter: str) -> Spelled | None:
-    """ "K as in kilo", "R for Romeo", "N like Nancy": any word that begins with the letter."""
-    words = utterance.words
+def _named_by_example(utterance: Utterance, index: int) -> Spelled | None:
+    """ "K as in kilo", "R for Romeo", "N like Nancy": any word that begins with the letter.
+
+    After "as in" the example says more than the letter, which a recogniser easily mishears: "of as
+    in alpha", "R is in alpha". Other links stand between other words too, so there the letter must
+    be the example's own.
+    """
+    said = utterance.word(index)
+    if not said.isalpha() or len(said) > _LONGEST_LETTER_NAME:
+        return None
     for link in _LIKE:
-        place = index + 1
-        if words[place : place + 1] == (",",):
-            place += 1
-        if not utterance.match(place, link) or place + len(link) >= len(words):
+        place = index + 1 + (utterance.word(index + 1) == ",")
+        example = utterance.word(place + len(link))
+        if not utterance.match(place, link) or len(example) < 2 or not example.isalpha():
             continue
-        example = words[place + len(link)]
-        if len(example) > 1 and example.startswith(letter) and not example[0].isdecimal():
-            end = place + len(link)
-            if example == "x" and utterance.match(end + 1, ("-", "ray")):
-                end += 2
-            return Spelled(index, end, (letter.upper(),), named=True)
+        if link[-1] != "in" and (len(said) > 1 or not example.startswith(said)):
+            continue
+        end = place + len(link)
+        return Spelled(index, end, (example[0].upper(),), named=True)
     return None

@@ -27,6 +27,7 @@ NAMED_DAYS = {
     "new years": (1, 1),
     "new year": (1, 1),
     "christmas eve": (12, 24),
+    "christmas even": (12, 24),  # "Christmas Eve until", misheard
     "christmas day": (12, 25),
     "christmas": (12, 25),
     "boxing day": (12, 26),

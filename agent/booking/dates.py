@@ -11,7 +11,7 @@ from agent.booking.hotel import Hotel
 from agent.booking.mention import Mention
 from agent.booking.request import BookingRequest, Field
 from agent.booking.stay import Stay
-from agent.booking.stay_lengths import StayLength, find_shift, find_stay_length
+from agent.booking.stay_lengths import StayLength, find_shift, find_stay_length, misheard_tonight
 from agent.booking.tokens import Utterance
 
 _NIGHTS_OF = ("night of", "nights of", "knight of", "knights of")
@@ -49,6 +49,8 @@ def hear_dates(
     # "Three nights, no, four": a number alone is a day only if it corrects nothing.
     certain = _tokens(*(mention for mention in mentions if not mention.bare))
     length = find_stay_length(utterance, taken | certain)
+    if length is None and request.check_in is not None and asked.about(Field.CHECK_OUT):
+        length = misheard_tonight(utterance)
     in_length = _tokens(length) if length else frozenset()
     mentions = tuple(mention for mention in mentions if not _tokens(mention) & in_length)
     stay = Stay(utterance, request, asked, today, hotel, turn)

@@ -96,7 +96,8 @@ def _is_added(utterance: Utterance, count: Count) -> bool:
 def _adds(utterance: Utterance, total: Count, part: Count) -> bool:
     between = utterance.words[total.last + 1 : part.first]
     return 0 < len(between) <= 4 and all(
-        word in (",", "and", "plus", "with", "also", "&", "my", "our", "the") for word in between
+        word in (",", "and", "in", "an", "plus", "with", "also", "&", "my", "our", "the")
+        for word in between
     )
 
 

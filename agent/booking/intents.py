@@ -6,7 +6,7 @@ from agent.booking.heard import Intent
 from agent.booking.tokens import Utterance
 from agent.booking.word_sets import word_set
 
-_BOOKED = word_set("booked confirmed reserved done set final secured guaranteed")
+_BOOKED = word_set("booked bucked confirmed reserved done set final secured guaranteed")
 _BOOKED_SUBJECTS = word_set(
     "it it's booking reservation room i i'm that that's everything we we're you is"
 )
@@ -102,7 +102,16 @@ _REPEAT_ALONE = frozenset({"sorry", "what", "huh", "excuse me", "hm", "sorry sor
 _QUESTION_STARTS = (
     *("what", "what's", "when", "when's", "where", "where's", "how", "how's", "which", "who"),
     *("who's", "why", "is there", "are there", "is it", "is the", "is your", "is that", "is my"),
-    *("is breakfast", "is parking", "is late", "is early", "is wi", "is wifi", "are you"),
+    *(
+        "is breakfast",
+        "his breakfast",
+        "is parking",
+        "is late",
+        "is early",
+        "is wi",
+        "is wifi",
+        "are you",
+    ),
     *("are pets", "are dogs", "are the", "are we", "do you", "do the", "do i", "do we", "does it"),
     *("does the", "can i", "can we", "can my", "can you", "could i", "could we", "could you"),
     *("may i", "may we", "will i", "will there", "will you", "would you", "have you"),

@@ -33,6 +33,10 @@ def apply_letter_hint(utterance: Utterance, name: str | None) -> LetterHint | No
         place = index + 1
         if not name or word not in ("with", "has") or words[place : place + 1] == ():
             continue
+        if words[place : place + 2] == ("a", "dublin"):  # "a double N"
+            changed = _with_count(name, "n", 2)
+            if changed is not None and changed != name:
+                return LetterHint(changed, index, place + 1)
         if words[place] not in _COUNTS:
             continue
         count = _COUNTS[words[place]]

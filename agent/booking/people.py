@@ -21,6 +21,7 @@ MISHEARD = {
     "too": 2,
     "till": 2,
     "tow": 2,
+    "toe": 2,
     "for": 4,
     "fore": 4,
     "won": 1,

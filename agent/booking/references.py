@@ -112,7 +112,10 @@ def _written_in_one(utterance: Utterance, hotel: Hotel) -> tuple[int, int, str] 
         while last > start and not utterance.tokens[last].is_word:
             last -= 1
         pieces = [token.raw for token in utterance.tokens[start : last + 1]]
-        words = any(piece.islower() and len(piece) > _LONGEST_LETTERS for piece in pieces)
+        words = any(
+            piece.isalpha() and not piece.isupper() and len(piece) > _LONGEST_LETTERS
+            for piece in pieces
+        )
         value = "".join(piece for piece in pieces if piece not in "-–.").upper()
         mixed = any(char.isdecimal() for char in value) and any(char.isalpha() for char in value)
         if mixed and not words and hotel.is_reference(value) and not negated(utterance, start):

@@ -121,7 +121,7 @@ class Stay:
         """The mentions of the check-in and the check-out, and the one that could be either."""
         roles = {one.role: one.mention for one in said if one.role is not None}
         arrival, departure = roles.get(Field.CHECK_IN), roles.get(Field.CHECK_OUT)
-        free = [one.mention for one in said if one.role is None]
+        free = _distinct([one.mention for one in said if one.role is None])
         if len(free) >= 2 and arrival is None and departure is None:
             return free[0], free[1], None
         if not free:
@@ -330,3 +330,11 @@ class Stay:
 
     def _words(self, mention: Mention) -> str:
         return self.utterance.said(mention.first, mention.last)
+
+
+def _distinct(mentions: list[Mention]) -> list[Mention]:
+    """The mentions without those that say the same again."""
+    found: dict[Mention, Mention] = {}
+    for mention in mentions:
+        found.setdefault(replace(mention, first=0, last=0), mention)
+    return list(found.values())

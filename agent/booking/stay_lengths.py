@@ -58,6 +58,14 @@ def find_stay_length(utterance: Utterance, taken: frozenset[int]) -> StayLength 
     return found
 
 
+def misheard_tonight(utterance: Utterance) -> StayLength | None:
+    """ "Two nights", written "tonight" in answer to when a stay that has begun later will end."""
+    if utterance.plain != "tonight":
+        return None
+    place = utterance.words.index("tonight")
+    return StayLength(place, place, 2)
+
+
 @dataclass(frozen=True)
 class Shift:
     """A move of a known date by some days: "a day later"; negative for earlier."""

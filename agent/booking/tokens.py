@@ -117,40 +117,43 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, tuple[tuple[str, ...],
 
 
 def _without_loops(tokens: list[Token]) -> list[Token]:
-    """The tokens with each looping phrase kept once.
+    """The tokens with each looping phrase kept once, whatever punctuation comes between.
 
     Numbers and single letters may well be repeated by a caller ("four four four"), so a phrase of
     only those is left alone.
     """
-    kept: list[Token] = []
+    words = [place for place, token in enumerate(tokens) if token.is_word]
+    texts = [tokens[place].text for place in words]
+    dropped: set[int] = set()
     index = 0
-    while index < len(tokens):
-        length, repeats = _loop_at(tokens, index)
-        kept.extend(tokens[index : index + length])
-        index += length + repeats
-    return kept
+    while index < len(words):
+        length, repeated = _loop_at(texts, index)
+        end = index + length + repeated
+        if repeated:
+            following = words[end] if end < len(words) else len(tokens)
+            dropped.update(range(words[index + length], following))
+        index = end
+    return [token for place, token in enumerate(tokens) if place not in dropped]
 
 
-def _loop_at(tokens: list[Token], index: int) -> tuple[int, int]:
-    """The phrase that starts here: its length in tokens, and how many tokens repeat it after."""
-    for length in range(1, min(_LONGEST_LOOP_WORDS, (len(tokens) - index) // 2) + 1):
-        phrase = [token.text for token in tokens[index : index + length]]
+def _loop_at(words: list[str], index: int) -> tuple[int, int]:
+    """The phrase that starts here: its length in words, and how many words repeat it after."""
+    for length in range(1, min(_LONGEST_LOOP_WORDS, (len(words) - index) // 2) + 1):
+        phrase = words[index : index + length]
         if all(len(word) == 1 or word[0].isdecimal() or is_number_word(word) for word in phrase):
             continue
         end = index + length
-        while [token.text for token in tokens[end : end + length]] == phrase:
+        while words[end : end + length] == phrase:
             end += length
-        times = (end - index) // length
-        words = sum(token.is_word for token in tokens[index : index + length])
-        limit = _LONG_LOOP_LIMIT if words >= _LONG_LOOP_WORDS else _LOOP_LIMIT
-        if times >= limit:
-            return length, end - index - length + _cut_off_repeat(tokens, end, phrase)
+        limit = _LONG_LOOP_LIMIT if length >= _LONG_LOOP_WORDS else _LOOP_LIMIT
+        if (end - index) // length >= limit:
+            return length, end - index - length + _cut_off_repeat(words, end, phrase)
     return 1, 0
 
 
-def _cut_off_repeat(tokens: list[Token], start: int, phrase: list[str]) -> int:
-    """How many tokens at the end of the turn begin the phrase once more, where it was cut off."""
-    rest = [token.text for token in tokens[start:]]
+def _cut_off_repeat(words: list[str], start: int, phrase: list[str]) -> int:
+    """How many words at the end of the turn begin the phrase once more, where it was cut off."""
+    rest = words[start:]
     if not rest or len(rest) > len(phrase) or rest[:-1] != phrase[: len(rest) - 1]:
         return 0
     return len(rest) if phrase[len(rest) - 1].startswith(rest[-1]) else 0
