@@ -73,7 +73,7 @@ class BuiltInVoice:
             from hibari import Hibari
         except ImportError:
             raise VoiceError(
-                "the voice 'hibari' is not installed; `uv sync` brings it with the dev group"
+                "the voice 'hibari' is not installed; `make setup` brings it"
             ) from None
         self._hibari = Hibari()
 
