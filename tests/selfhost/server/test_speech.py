@@ -70,7 +70,10 @@ def test_pcm_is_24_khz_mono_and_speaks_at_a_natural_pace(client: httpx.Client) -
 def test_no_reply_loses_its_last_word(
     client: httpx.Client, text: str, last: str, voice: str
 ) -> None:
-    assert heard(client, speak(client, text, voice=voice).content)[-1] == last
+    # Piper says no sentence twice alike, and Whisper base may mishear one of them; an end that is
+    # cut off would be missing each time.
+    ends = (heard(client, speak(client, text, voice=voice).content)[-1] for _ in range(3))
+    assert last in ends
 
 
 def test_speed_changes_the_length_and_not_the_words(client: httpx.Client) -> None:
