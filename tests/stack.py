@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 PROJECT = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 40.0
@@ -140,12 +142,21 @@ def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stac
         _wait_started(process, stack, folder)
         yield stack
     finally:
-        process.terminate()
-        try:
-            process.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()  # its sentinel ends the rest
-            process.wait()
+        _stop(process, traced=bool(under))
+
+
+def _stop(process: subprocess.Popen[bytes], *, traced: bool) -> None:
+    """End the stack; a tracer ends with what it traces, and would leave it running otherwise."""
+    supervisors = psutil.Process(process.pid).children() if traced else [process]
+    for supervisor in supervisors:
+        supervisor.terminate()
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        for supervisor in supervisors:
+            supervisor.kill()  # its sentinel ends the rest
+        process.kill()
+        process.wait()
 
 
 def _wait_started(process: subprocess.Popen[bytes], stack: Stack, folder: Path) -> None:
