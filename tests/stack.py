@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,10 +16,11 @@ from typing import Any
 
 import psutil
 
+from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_ports
+
 PROJECT = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 40.0
-ROOM_SERVER_PORTS = 3  # signalling, and media over TCP and UDP at the next two
 
 
 @dataclass(frozen=True)
@@ -175,36 +175,3 @@ def logs(state_dir: Path, last_lines: int = 40) -> str:
         lines = log.read_text(errors="replace").splitlines()[-last_lines:]
         texts.append(f"--- {log.name}\n" + "\n".join(lines))
     return "\n".join(texts)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nothing listens on, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
-
-
-def consecutive_free_ports(count: int) -> int:
-    """The first of `count` neighbouring ports, free for TCP and UDP."""
-    while True:
-        (first,) = free_ports(1)
-        if first + count < 65536 and all(
-            _is_free(first + offset, kind)
-            for offset in range(count)
-            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)
-        ):
-            return first
-
-
-def _is_free(port: int, kind: socket.SocketKind) -> bool:
-    with socket.socket(socket.AF_INET, kind) as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,18 +23,11 @@ from livekit import api, rtc
 
 from agent.timeline.events import TOPIC, Event, EventType
 from selfhost import room_server
+from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
 
 REPOSITORY = Path(__file__).parents[2]
 KEY, SECRET = "devkey", "secret"
 START_S = 60.0
-
-
-def free_port() -> int:
-    """A port that nothing listens on; the room server takes the two behind it as well."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port if port < 65_000 else free_port()
 
 
 def wait_until(ready: Callable[[], bool], what: str, process: subprocess.Popen[bytes]) -> None:
@@ -63,7 +55,7 @@ def answers(url: str) -> bool:
 @pytest.fixture(scope="module")
 def lonely_room_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a real room server without a worker."""
-    port = free_port()
+    port = consecutive_free_ports(ROOM_SERVER_PORTS)
     folder = tmp_path_factory.mktemp("room-server")
     config = folder / "livekit.yaml"
     config.write_text(yaml.safe_dump(room_server.configuration("127.0.0.1", port, KEY, SECRET)))

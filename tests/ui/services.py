@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import httpx
 
 from selfhost import room_server
+from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_SECRET = "a-secret-of-the-tests-that-is-long-enough"
@@ -41,32 +41,11 @@ class RoomServer:
         }
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
-
-
-def three_free_ports() -> int:
-    """The first of three neighbouring ports: signalling, media over TCP and over UDP."""
-    for _ in range(50):
-        port = free_port()
-        try:
-            for neighbour, kind in ((1, socket.SOCK_STREAM), (2, socket.SOCK_DGRAM)):
-                with socket.socket(type=kind) as probe:
-                    probe.bind(("127.0.0.1", port + neighbour))
-        except OSError:
-            continue
-        return port
-    raise RuntimeError("no three neighbouring free ports in 50 tries")
-
-
 class RoomServerProcess:
     """A room server that can be killed and started again at the same address."""
 
     def __init__(self, folder: Path) -> None:
-        self._port = three_free_ports()
+        self._port = consecutive_free_ports(ROOM_SERVER_PORTS)
         self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self.server = RoomServer(f"ws://127.0.0.1:{self._port}", "devkey", LONG_SECRET)

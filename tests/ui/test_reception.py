@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import jwt
 
-from tests.ui.services import LONG_SECRET, RoomServer, free_port
+from tests.ports import free_port
+from tests.ui.services import LONG_SECRET, RoomServer
 from ui.reception import TOKEN_TTL, Pass, Problem, admit, sign_token
 from ui.settings import Settings
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -14,33 +13,15 @@ import pytest
 
 from selfhost import room_server
 from selfhost.load.rooms import RoomServer
+from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports
 
 API_KEY, API_SECRET = "devkey", "a-secret-of-the-test-suite-with-enough-length"
-
-
-def _three_free_ports() -> int:
-    """The first of three neighbouring ports: signalling, media over TCP and over UDP."""
-    for _ in range(50):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        try:
-            for neighbour, kind in (
-                (port + 1, socket.SOCK_STREAM),
-                (port + 2, socket.SOCK_DGRAM),
-            ):
-                with socket.socket(type=kind) as probe:
-                    probe.bind(("127.0.0.1", neighbour))
-        except OSError:
-            continue
-        return port
-    raise RuntimeError("no three neighbouring free ports in 50 tries")
 
 
 @pytest.fixture(scope="session")
 def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RoomServer]:
     """A room server on ports of its own."""
-    port = _three_free_ports()
+    port = consecutive_free_ports(ROOM_SERVER_PORTS)
     folder: Path = tmp_path_factory.mktemp("rooms")
     configuration = folder / "livekit.json"  # JSON is YAML
     configuration.write_text(

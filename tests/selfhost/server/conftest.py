@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from selfhost import models
+from tests.ports import free_port
 
 KEY = "test-key"
 ROOT = Path(__file__).parents[3]
@@ -43,13 +43,6 @@ class ModelServer:
     @property
     def realtime_url(self) -> str:
         return f"ws://127.0.0.1:{self.port}/v1/realtime?intent=transcription"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def start_server(port: int, **settings: str) -> subprocess.Popen[bytes]:

@@ -11,7 +11,8 @@ import pytest
 from websockets.sync.client import connect
 
 from selfhost.server.readiness import EXPECTED, SENTENCE
-from tests.selfhost.server.conftest import ModelServer, free_port, start_server
+from tests.ports import free_port
+from tests.selfhost.server.conftest import ModelServer, start_server
 from tests.selfhost.server.test_transcriptions import error_of
 
 
