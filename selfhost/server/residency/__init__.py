@@ -1,0 +1,1 @@
+"""Which models are in memory: one budget for all of them, reserved before a load, freed by need."""
