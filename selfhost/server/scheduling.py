@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import Any, Generic, TypeVar
 
 from selfhost.server.errors import ApiError
+from selfhost.server.health.progress import Progress
 from selfhost.server.metrics import Metrics
 
 T = TypeVar("T")
@@ -90,6 +91,8 @@ class Worker:
         self._queue: FairQueue[_Job] = FairQueue()
         self._changed = threading.Condition()
         self._closed = False
+        self._in_hand: str | None = None
+        self._moved_at_s = time.monotonic()
         self._thread = threading.Thread(target=self._loop, name=f"model-{model}", daemon=True)
         self._thread.start()
 
@@ -126,6 +129,8 @@ class Worker:
                     code="overloaded",
                     retry_after_s=1,
                 )
+            if self._in_hand is None and not len(self._queue):
+                self._moved_at_s = time.monotonic()
             self._queue.push(job, owner=owner, priority=priority)
             self._changed.notify()
         try:
@@ -136,6 +141,18 @@ class Worker:
                 if self._queue.remove(job):
                     self._metrics.dropped.labels(self._model, kind).inc()
             raise
+
+    @property
+    def progress(self) -> Progress:
+        """What the thread has before it now, and since when nothing has moved."""
+        with self._changed:
+            return Progress(self._model, self._in_hand, len(self._queue), self._moved_at_s)
+
+    def advanced(self) -> None:
+        """Work that takes long tells from within that it gets on, so that it is not taken for
+        hung."""
+        with self._changed:
+            self._moved_at_s = time.monotonic()
 
     def close(self) -> None:
         """Finish the work in hand, if any, and end the thread."""
@@ -152,6 +169,7 @@ class Worker:
             except Exception as raised:
                 result, error = None, raised
             finished = time.perf_counter()
+            self._put_down()
             labels = (self._model, job.kind)
             self._metrics.queue_seconds.labels(*labels).observe(started - job.queued_at)
             self._metrics.compute_seconds.labels(*labels).observe(finished - started)
@@ -166,8 +184,15 @@ class Worker:
                 if self._closed:
                     return None
                 if (job := self._queue.pop()) is not None:
+                    self._in_hand = job.kind
+                    self._moved_at_s = time.monotonic()
                     return job
                 self._changed.wait()
+
+    def _put_down(self) -> None:
+        with self._changed:
+            self._in_hand = None
+            self._moved_at_s = time.monotonic()
 
 
 def _settle(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
