@@ -45,6 +45,8 @@ class Part:
         environment: added to this process's own.
         needs: the parts that must be ready before this one is started.
         ready_url: answers 200 once the part is ready.
+        live_url: answers 200 while the part gets on with its work, however much of it there is;
+            None where `ready_url` says that too.
         ready_log: text that its log must hold besides, where the address alone says too little.
         ready_log_after: the part whose restart makes that text due once more.
         memory_bytes: roughly what it takes, measured; for the check before a start.
@@ -60,6 +62,7 @@ class Part:
     memory_bytes: int
     environment: Mapping[str, str] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
+    live_url: str | None = None
     ready_log: str | None = None
     ready_log_after: str | None = None
     models: tuple[str, ...] = ()
@@ -113,6 +116,7 @@ def build(
                 ),
                 environment=shared,
                 ready_url=f"{local}:{settings.model_server_port}/ready",
+                live_url=f"{local}:{settings.model_server_port}/health",
                 ports=(Port(settings.model_server_port, "MODEL_SERVER_PORT"),),
                 memory_bytes=700 * MB,
                 models=(settings.model_server_transcription_model, "piper-joe"),

@@ -16,14 +16,13 @@ from pathlib import Path
 import httpx
 
 from selfhost import descendants
+from selfhost.liveness import LivenessPolicy
 from selfhost.parts import PROJECT, Part
 from selfhost.restarts import RestartPolicy
 from selfhost.state import PartState, PartStatus
 
 PROBE_EVERY_S = 0.25
 PROBE_TIMEOUT_S = 2.0
-LIVENESS_EVERY_S = 5.0
-UNANSWERED_PROBES = 3
 MEMORY_EVERY_S = 2.0
 PR_SET_PDEATHSIG = 1
 
@@ -65,7 +64,8 @@ class Supervisor:
         parts: what to run; every name in `needs` must be among them.
         log_folder: gets one file a part.
         on_change: called after every change of state.
-        policy: when to restart.
+        policy: when to restart what ended.
+        liveness: when to end what runs but is hung.
     """
 
     def __init__(
@@ -75,10 +75,12 @@ class Supervisor:
         log_folder: Path,
         on_change: Callable[[], None] = lambda: None,
         policy: RestartPolicy | None = None,
+        liveness: LivenessPolicy | None = None,
     ) -> None:
         self._stack = stack
         self._on_change = on_change
         self._policy = policy or RestartPolicy()
+        self._liveness = liveness or LivenessPolicy()
         self._running = {
             part.name: _Running(part, log_folder / f"{part.name}.log", since=time.monotonic())
             for part in parts
@@ -189,7 +191,12 @@ class Supervisor:
                 self._set(running, PartState.READY, "")
                 watching = asyncio.create_task(self._watch_liveness(running, client))
                 try:
-                    await ended
+                    await asyncio.wait([ended, watching], return_when=asyncio.FIRST_COMPLETED)
+                    if not ended.done():
+                        why = watching.result()
+                        process.kill()
+                        await ended
+                        return why
                 finally:
                     watching.cancel()
             return _how_it_ended(ended.result())
@@ -217,30 +224,35 @@ class Supervisor:
 
     async def _until_ready(self, running: _Running, client: httpx.AsyncClient) -> None:
         while True:
-            if await _answers(client, running.part.ready_url) and _said(running):
+            if await self._is_ready(running, client):
                 return
             await asyncio.sleep(PROBE_EVERY_S)
 
-    async def _watch_liveness(self, running: _Running, client: httpx.AsyncClient) -> None:
-        """Show it when a part is alive but answers no more. It is not killed: it may be at work."""
-        unanswered = 0
+    async def _watch_liveness(self, running: _Running, client: httpx.AsyncClient) -> str:
+        """Show whether a running part answers, until it is hung. Returns how that was seen."""
+        part, policy = running.part, self._liveness
+        dead = unready = 0
         asked_at = time.monotonic()
         while True:
             await asyncio.sleep(PROBE_EVERY_S)
-            is_due = time.monotonic() - asked_at >= LIVENESS_EVERY_S
-            if running.state is PartState.READY and not is_due:
+            may_recover = running.state is not PartState.READY and not dead
+            if may_recover and await self._is_ready(running, client):
+                unready = 0
+                self._set(running, PartState.READY, "")
+            if time.monotonic() - asked_at < policy.every_s:
                 continue
+            wrong = await _what_is_wrong(client, part.live_url or part.ready_url, policy.timeout_s)
             asked_at = time.monotonic()
-            if await _answers(client, running.part.ready_url) and _said(running):
-                unanswered = 0
-                if running.state is not PartState.READY:
-                    self._set(running, PartState.READY, "")
-            elif running.state is PartState.READY:
-                unanswered += 1
-                if unanswered == UNANSWERED_PROBES:
-                    quiet_s = UNANSWERED_PROBES * LIVENESS_EVERY_S
-                    detail = f"runs, but has not answered for {quiet_s:g} s"
-                    self._set(running, PartState.STARTING, detail)
+            dead = dead + 1 if wrong else 0
+            if dead >= policy.restart_after:
+                return f"was hung: it {wrong}, {dead} times in a row"
+            is_ready = not wrong and await self._is_ready(running, client)
+            unready = 0 if is_ready else unready + 1
+            if unready == policy.shown_after:
+                self._set(running, PartState.STARTING, f"runs, but {wrong or 'is not ready'}")
+
+    async def _is_ready(self, running: _Running, client: httpx.AsyncClient) -> bool:
+        return await _answers(client, running.part.ready_url) and _said(running)
 
     async def _watch_memory(self) -> None:
         while True:
@@ -300,6 +312,19 @@ async def _answers(client: httpx.AsyncClient, url: str) -> bool:
         return (await client.get(url)).status_code == 200
     except httpx.HTTPError:
         return False
+
+
+async def _what_is_wrong(client: httpx.AsyncClient, url: str, timeout_s: float) -> str | None:
+    """How the answer to a question after life was not what it should be, or None."""
+    try:
+        answer = await client.get(url, timeout=timeout_s)
+    except httpx.TimeoutException:
+        return f"has not answered within {timeout_s:g} s"
+    except httpx.HTTPError as error:
+        return f"does not answer ({type(error).__name__})"
+    if answer.status_code == 200:
+        return None
+    return f"answers {answer.status_code}: {answer.text[:200]}"
 
 
 def _said(running: _Running) -> bool:

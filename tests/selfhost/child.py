@@ -1,6 +1,7 @@
 """A small part for the supervisor's tests: answers on a port, and misbehaves where it is told to.
 
 Usage: child.py PORT [--slow SECONDS] [--dies] [--stubborn] [--escaping FILE] [--says TEXT]
+       [--health FILE]
 """
 
 from __future__ import annotations
@@ -13,11 +14,21 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+LATE_S = 0.3
+
 
 class Handler(BaseHTTPRequestHandler):
+    health: Path | None = None
+
     def do_GET(self) -> None:
-        self.send_response(200)
+        """/ and /health say what is wrong, if anything is; /late and /alive are always well."""
+        if self.path == "/late":
+            time.sleep(LATE_S)
+        complains = self.path in ("/", "/health") and self.health is not None
+        wrong = self.health.read_text() if complains and self.health.exists() else ""
+        self.send_response(503 if wrong else 200)
         self.end_headers()
+        self.wfile.write(wrong.encode())
 
     def log_message(self, *_: object) -> None:
         pass
@@ -31,9 +42,11 @@ def main() -> None:
     parser.add_argument("--stubborn", action="store_true", help="ignore SIGTERM")
     parser.add_argument("--escaping", type=Path, help="leave a grandchild in a session of its own")
     parser.add_argument("--says", default="")
+    parser.add_argument("--health", type=Path, help="what this file holds is wrong with it")
     arguments = parser.parse_args()
     if arguments.stubborn:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    Handler.health = arguments.health
     print(arguments.says, flush=True)
     if arguments.escaping:
         sleeper = [sys.executable, "-c", "import time; time.sleep(600)"]

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from selfhost import descendants
+from selfhost.liveness import LivenessPolicy
 from selfhost.parts import PROJECT, Part, Port
 from selfhost.restarts import RestartPolicy
 from selfhost.state import PartState, PartStatus
@@ -25,7 +26,9 @@ from tests.stack import free_ports
 
 CHILD = str(Path(__file__).with_name("child.py"))
 EAGER = RestartPolicy(first_delay_s=0.05, max_delay_s=0.2, max_failures=3)
+WAKEFUL = LivenessPolicy(every_s=0.2, timeout_s=0.6, shown_after=2, restart_after=5)
 PATIENCE_S = 30.0
+NAMES = ("models", "engine")
 
 
 def part(
@@ -36,12 +39,14 @@ def part(
     stop_grace_s: float = 5.0,
     ready_log: str | None = None,
     ready_log_after: str | None = None,
+    live_path: str | None = None,
 ) -> Part:
     (port,) = free_ports(1)
     return Part(
         name,
         (sys.executable, CHILD, str(port), *options),
         ready_url=f"http://127.0.0.1:{port}/",
+        live_url=None if live_path is None else f"http://127.0.0.1:{port}{live_path}",
         ports=(Port(port, "SOME_PORT"),),
         memory_bytes=0,
         needs=needs,
@@ -59,7 +64,7 @@ class Watched:
         self.stack = stack
         self.history: list[tuple[str, PartState]] = []
         self.stop = asyncio.Event()
-        self.supervisor = Supervisor(stack, parts, folder, self._note, EAGER)
+        self.supervisor = Supervisor(stack, parts, folder, self._note, EAGER, WAKEFUL)
 
     def _note(self) -> None:
         for status in self.supervisor.statuses():
@@ -145,6 +150,50 @@ async def test_a_part_that_never_answers_is_taken_for_hung(tmp_path: Path) -> No
     async with supervised(tmp_path, hung) as watched:
         failed = await watched.until_state("models", PartState.FAILED)
         assert "not ready after 0.5 s" in failed.detail
+
+
+async def test_a_part_that_hangs_without_dying_is_shown_and_then_started_again(
+    tmp_path: Path,
+) -> None:
+    async with supervised(tmp_path, part("models"), part("page")) as watched:
+        before = await watched.until_state("models", PartState.READY)
+        await watched.until_state("page", PartState.READY)
+        assert before.pid is not None
+        os.kill(before.pid, signal.SIGSTOP)  # it holds its port and says nothing
+        await watched.until(lambda: "has not answered" in watched.status("models").detail)
+        assert watched.status("models").pid == before.pid
+        await watched.until(lambda: watched.status("models").restarts == 1)
+        assert "was hung" in watched.status("models").detail
+        after = await watched.until_state("models", PartState.READY)
+        assert after.pid != before.pid
+        assert watched.status("page").restarts == 0
+
+
+async def test_a_part_that_says_itself_that_it_is_hung_is_started_again(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    models = part("models", "--health", str(state), live_path="/health")
+    async with supervised(tmp_path, models) as watched:
+        await watched.until_state("models", PartState.READY)
+        state.write_text("whisper has not moved for 70 s")
+        await watched.until(lambda: watched.status("models").restarts == 1)
+        assert "whisper has not moved for 70 s" in watched.status("models").detail
+        state.unlink()
+        await watched.until_state("models", PartState.READY)
+
+
+async def test_a_part_that_answers_late_or_is_not_ready_is_left_alone(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    slow = part("models", "--health", str(state), live_path="/late")
+    busy = part("engine", "--health", str(state), live_path="/alive")
+    async with supervised(tmp_path, slow, busy) as watched:
+        pids = [(await watched.until_state(name, PartState.READY)).pid for name in NAMES]
+        state.write_text("all places are taken")  # the ready address says 503 from here on
+        await watched.until(lambda: "is not ready" in watched.status("engine").detail)
+        await asyncio.sleep(WAKEFUL.restart_after * (WAKEFUL.every_s + 0.3))
+        state.unlink()
+        for name, pid in zip(NAMES, pids, strict=True):
+            assert (await watched.until_state(name, PartState.READY)).pid == pid
+            assert watched.status(name).restarts == 0
 
 
 async def test_a_part_is_not_ready_before_its_log_says_so(tmp_path: Path) -> None:
