@@ -12,8 +12,9 @@ import sys
 COMMANDS = {
     "up": ("selfhost.up", "start the whole stack in order and keep it up"),
     "status": ("selfhost.status", "what each part of a running stack is doing"),
-    "models": ("selfhost.models", "fetch and check the model files and the room server"),
+    "models": ("selfhost.models_command", "fetch and check the model files and the room server"),
     "server": ("selfhost.server.command", "the model server: speech to text and speech"),
+    "engines": ("selfhost.engines.installing", "the generation engines that are here"),
     "generate": ("selfhost.engines.command", "the generation engine alone"),
     "call": ("selfhost.load.command", "a simulated caller plays a spoken call"),
 }

@@ -3,6 +3,9 @@
 ensure("whisper-base")      the model's folder, fetched first if it is missing
 path("whisper-base")        the model's folder; an error that says what to run if it is missing
 weights("whisper-base")     the file in that folder with the weights
+
+A name is one of the catalogue, whose files are registry packages, or of the model hub's: who loads
+a model need not know which. A folder that the user named for it goes before both.
 """
 
 from __future__ import annotations
@@ -15,21 +18,17 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from filelock import FileLock, Timeout
 from rich.console import Console
-from rich.table import Table
 
-from selfhost import command_line, download, room_server
+from selfhost import download, hub_models, model_folders
 from selfhost.catalogue import CATALOGUE, Model, ModelFile, Package
-from selfhost.errors import SetupError, told_plainly
+from selfhost.errors import SetupError
 from selfhost.folders import cache_root
 
 CHUNK_BYTES = 1 << 20
 MARKER = ".verified.json"
-ROOM_SERVER = "room-server"
 
 
 class ModelStore:
@@ -132,6 +131,7 @@ class ModelStore:
         arriving.mkdir()
         try:
             for file in model.files:
+                (arriving / file.name).parent.mkdir(parents=True, exist_ok=True)
                 _join(file, wheels, arriving / file.name)
                 self._check(model, file, arriving / file.name)
         except SetupError:
@@ -230,68 +230,58 @@ def _sha256(path: Path) -> str:
 
 
 def ensure(name: str) -> Path:
-    """See `ModelStore.ensure`, in the user's cache folder."""
-    return ModelStore(cache_root()).ensure(name)
+    """The model's folder, fetched and checked first where needed.
+
+    Raises:
+        SetupError: unknown name, or the files cannot be had or are not the right ones.
+    """
+    return _located(name, fetching=True)
 
 
 def ensure_all(names: Iterable[str]) -> dict[str, Path]:
     """The folder of each model, fetched first where needed."""
-    store = ModelStore(cache_root())
-    return {name: store.ensure(name) for name in names}
+    return {name: ensure(name) for name in names}
 
 
 def path(name: str) -> Path:
-    """See `ModelStore.path`, in the user's cache folder."""
-    return ModelStore(cache_root()).path(name)
+    """The model's folder, without fetching anything.
+
+    Raises:
+        SetupError: unknown name, a missing file, or one that was changed since it was checked.
+    """
+    return _located(name, fetching=False)
 
 
 def weights(name: str) -> Path:
-    """See `ModelStore.weights`, in the user's cache folder."""
-    return ModelStore(cache_root()).weights(name)
+    """The file with the model's weights; raises as `path` does."""
+    hub_model = hub_models.known(name)
+    return path(name) / (hub_model.weights if hub_model else CATALOGUE[name].files[0].name)
 
 
-def _table(store: ModelStore) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("name", no_wrap=True)
-    table.add_column("here")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("for")
-    table.add_column("licence")
-    for model in CATALOGUE.values():
-        here = "yes" if store.is_present(model.name) else "no"
-        size = f"{model.size_bytes / 1e6:,.0f} MB"
-        table.add_row(model.name, here, size, model.job, model.licence)
-    here = "yes" if room_server.find() else "no"
-    table.add_row(ROOM_SERVER, here, "51 MB", f"rooms: {room_server.MODULE}", "Apache-2.0")
-    return table
+def is_present(name: str) -> bool:
+    """Whether the model can be loaded without fetching anything, by the look of its files."""
+    if name in model_folders.given():
+        return True
+    if (hub_model := hub_models.known(name)) is not None:
+        return hub_models.cached(hub_model) is not None
+    return ModelStore(cache_root()).is_present(name)
 
 
-def main() -> None:
-    """`python -m selfhost models`: list what is there, or fetch what is named."""
-    command_line.run(_command, "models")
-
-
-@told_plainly
-def _command(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="What to fetch; with none, list what there is."),
-    ] = None,
-    everything: Annotated[
-        bool,
-        typer.Option("--all", help="Fetch what the stack needs: its models and the room server."),
-    ] = False,
-) -> None:
-    """Fetch model files and check them, or list what there is."""
-    store = ModelStore(cache_root())
-    first = [name for name, model in CATALOGUE.items() if not model.is_on_demand]
-    wanted = [*first, ROOM_SERVER] if everything else names or []
-    if not wanted:
-        Console().print(_table(store))
-        return
-    for name in wanted:
-        found = room_server.ensure() if name == ROOM_SERVER else store.ensure(name)
-        if not everything:
-            print(f"{name}: {found}")
-    if everything:
-        print(f"models and room server: ready in {cache_root()}")
+def _located(name: str, *, fetching: bool) -> Path:
+    hub_model = hub_models.known(name)
+    if hub_model is None and name not in CATALOGUE:
+        names = ", ".join([*CATALOGUE, *hub_models.HUB_MODELS])
+        raise SetupError(f"no model is named {name!r}; expected one of: {names}")
+    given = model_folders.given().get(hub_model.name if hub_model else name)
+    if given is not None:
+        return given
+    if hub_model is None:
+        store = ModelStore(cache_root())
+        return store.ensure(name) if fetching else store.path(name)
+    folder = hub_models.cached(hub_model)
+    if folder is None:
+        if not fetching:
+            raise SetupError(f"the model {name} is not there. {hub_models.how_to_get(hub_model)}")
+        folder = hub_models.fetch(hub_model)
+    hub_models.verify(hub_model, folder, cache_root() / "hub" / f"{hub_model.name}.verified.json")
+    return folder
