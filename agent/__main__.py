@@ -1,4 +1,4 @@
-"""`python -m agent {dev,start,console,connect,doctor}`: the LiveKit worker."""
+"""`python -m agent {dev,start,console,connect,doctor,budget}`: the LiveKit worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 from livekit.agents import cli
 
-from agent import console, doctor
+from agent import budget, console, doctor
 from agent.booking.hotel import HotelFileError, load_hotel
 from agent.booking.store import StoreError, open_store
 from agent.settings import BadSettings, Settings
@@ -15,6 +15,8 @@ from agent.worker import create_server
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["budget"]:  # reads files: no setting of a call can stand in its way
+        budget.main(sys.argv[2:])
     # The turn's end is told from the words; without this each worker loads a model for it anyway.
     os.environ.setdefault("LIVEKIT_AGENTS_PRELOAD_LOCAL_INFERENCE", "0")
     try:

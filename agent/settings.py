@@ -7,6 +7,7 @@ nothing set, all three are the self-hosted ones on this machine.
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Self
 
 from pydantic import Field, SecretStr, ValidationError, model_validator
@@ -66,6 +67,8 @@ class Settings(BaseSettings):
     hotel: str = "harbour-view"
     hotel_name: str | None = None
     database_url: str = "sqlite:///hotel.sqlite3"
+    record_calls: bool = Field(default=True, description="whether each call's timeline is kept")
+    recordings: Path = Field(default=Path("recordings"), description="where it is kept")
 
     worker_host: str = "127.0.0.1"
     worker_port: int = 8081

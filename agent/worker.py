@@ -24,6 +24,7 @@ from agent.timeline.clock import CallClock
 from agent.timeline.events import EventType
 from agent.timeline.observer import SessionObserver
 from agent.timeline.publisher import Publisher
+from agent.timeline.recording import Recorder
 from agent.timeline.timeline import Timeline
 
 logger = logging.getLogger("agent.worker")
@@ -132,6 +133,8 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
     ctx.log_context_fields = {"call_id": call_id}
     providers = parts.settings.describe_providers()
     timeline.emit(EventType.CALL_STARTED, call_id=call_id, providers=providers)
+    if parts.settings.record_calls:
+        Recorder(timeline, parts.settings.recordings).start(call_id)
     session = build_session(parts.models)
     SessionObserver(timeline).attach(session)
     receptionist = Receptionist(

@@ -116,6 +116,7 @@ def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stac
         "WORKER_PORT": str(worker),
         "PAGE_PORT": str(page),
         "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
+        "RECORDINGS": str(folder / "recordings"),
     }
     process = subprocess.Popen(
         [*under, sys.executable, "-m", "selfhost", "up", "--json", "--no-browser"],

@@ -96,6 +96,7 @@ def start_worker(lonely_room_server: str, tmp_path: Path) -> Iterator[Callable[.
             "LIVEKIT_API_SECRET": SECRET,
             "WORKER_PORT": str(port),
             "DATABASE_URL": f"sqlite:///{tmp_path}/requests.sqlite3",
+            "RECORDINGS": str(tmp_path / "recordings"),
             "HF_HUB_OFFLINE": "1",
             **settings,
         }
