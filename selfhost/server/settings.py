@@ -33,6 +33,10 @@ class ServerSettings(BaseSettings):
     """Threads of one synthesis. A voice computes a whole clause before its first sound: on two idle
     cores two threads give it in two thirds of the time."""
 
+    embedding_threads: int = Field(default=1, ge=1, le=64)
+    reranking_threads: int = Field(default=1, ge=1, le=64)
+    """Threads of one run of an embedder or a reranker. One each leaves a core to the voices."""
+
     max_upload_bytes: int = Field(default=25 * 1024 * 1024, gt=0)
     max_audio_s: float = Field(default=3600.0, gt=0)
     max_speech_chars: int = Field(default=10_000, gt=0)
