@@ -5,6 +5,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 10.0, 30.0)
+_LOAD_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 
 
 class Metrics:
@@ -19,6 +20,9 @@ class Metrics:
 
         def counter(name: str, text: str, *labels: str) -> Counter:
             return Counter(name, text, labels, registry=self.registry)
+
+        def gauge(name: str, text: str, *labels: str) -> Gauge:
+            return Gauge(name, text, labels, registry=self.registry)
 
         self.requests = counter(
             "model_server_requests_total", "Requests answered", "endpoint", "status"
@@ -61,6 +65,33 @@ class Metrics:
         )
         self.suppressed = counter(
             "model_server_suppressed_total", "Transcripts withheld as not spoken", "reason"
+        )
+        self.budget_bytes = gauge(
+            "model_server_budget_bytes", "What all models together may hold in memory"
+        )
+        self.resident_bytes = gauge(
+            "model_server_resident_bytes", "What a model holds of the budget", "model"
+        )
+        self.loads = counter("model_server_loads_total", "Loads of a model", "model", "outcome")
+        self.load_seconds = Histogram(
+            "model_server_load_seconds",
+            "From the first request for a model to its being ready, waiting for room included",
+            ["model"],
+            buckets=_LOAD_SECONDS,
+            registry=self.registry,
+        )
+        self.evictions = counter(
+            "model_server_evictions_total",
+            "Models closed to make room (memory) or since nobody used them (idle)",
+            "model",
+            "reason",
+        )
+        self.refusals = counter(
+            "model_server_refusals_total",
+            "Requests that got no model: it did not load in time (timeout), too many waited "
+            "(queue_full), it failed (failed), or it does not fit (no_room)",
+            "model",
+            "reason",
         )
 
     def render(self) -> bytes:
