@@ -49,7 +49,8 @@ async def transcribe_file(
     priority = Priority.SPECULATIVE if audio_s <= SHORT_S else Priority.BACKGROUND
     pieces: list[Decoded] = []
     words: list[Word] = []
-    for start, end in await asyncio.to_thread(speech_spans, audio):
+    spans = await asyncio.to_thread(speech_spans, audio)
+    for index, (start, end) in enumerate(spans):
         piece = audio[start:end]
         decoded = await model.transcribe(
             partial(np.asarray, piece),
@@ -59,6 +60,7 @@ async def transcribe_file(
             kind="file",
             voiced_ms=len(piece) * 1000 / SAMPLE_RATE_HZ,
             word_times=word_times,
+            may_refuse=index == 0,  # what has begun is not thrown away for want of a place
         )
         if not decoded.text:
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
 from selfhost.server.errors import ApiError
+from selfhost.server.health.broken import BrokenModelError
 from selfhost.server.metrics import Metrics
 from selfhost.server.scheduling import Priority, Worker
 from selfhost.server.transcription.guards import collapse_repeats, reason_to_withhold
@@ -57,6 +59,10 @@ class TranscriptionModel:
 
         Returns:
             The decoded text without loops, or with an empty text where nobody spoke.
+
+        Raises:
+            BrokenModelError: the model's scores are no numbers. Its text is then a row of signs,
+                which would pass for silence.
         """
 
         def work() -> Decoded:
@@ -67,6 +73,8 @@ class TranscriptionModel:
         decoded = await self.worker.run(
             work, owner=owner, priority=priority, kind=kind, may_refuse=may_refuse
         )
+        if not (math.isfinite(decoded.avg_logprob) and math.isfinite(decoded.no_speech_prob)):
+            raise BrokenModelError(f"{self.id} made scores that are not numbers")
         return self._judged(decoded, voiced_ms, hints)
 
     def _judged(self, decoded: Decoded, voiced_ms: float, hints: Hints) -> Decoded:

@@ -10,7 +10,6 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from selfhost.server.readiness import EXPECTED, SENTENCE
 from tests.ports import free_port
 from tests.selfhost.server.conftest import ModelServer, start_server
 from tests.selfhost.server.test_transcriptions import error_of
@@ -42,7 +41,7 @@ def test_a_key_is_asked_for(
 
 
 def test_health_and_metrics_need_no_key(server: ModelServer) -> None:
-    assert httpx.get(f"{server.root}/health").json() == {"status": "alive"}
+    assert httpx.get(f"{server.root}/health").json()["status"] == "alive"
     assert httpx.get(f"{server.root}/ready").json() == {"status": "ready"}
     assert httpx.get(f"{server.root}/metrics").status_code == 200
 
@@ -65,10 +64,6 @@ def test_metrics_keep_waiting_apart_from_computing(client: httpx.Client) -> None
     ):
         value = next(line.split()[-1] for line in page.splitlines() if line.startswith(name))
         assert float(value) > 0, name
-
-
-def test_the_self_test_says_what_it_expects_to_hear() -> None:
-    assert all(word in SENTENCE for word in EXPECTED)
 
 
 def test_the_server_is_alive_before_it_is_ready_and_ends_at_a_signal(server: ModelServer) -> None:
