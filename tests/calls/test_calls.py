@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agent.timeline.recording import read
 from tests.calls.playing import CALLS, play
 from tests.stack import Stack
 
@@ -19,6 +22,20 @@ def test_the_call_comes_out_as_its_file_expects(name: str, stack: Stack, tmp_pat
     assert not [turn for turn in turns if turn["missed"]]
     for figure in ("gap_ms", "first_partial_ms", "final_ms"):
         assert [turn[figure] for turn in turns if turn[figure] is not None]
+    received = [
+        {name: value for name, value in event.items() if name != "received_s"}
+        for event in report["timeline"]
+    ]
+    # The caller has hung up before the call's last events.
+    assert recorded(stack, received[0]["call_id"])[: len(received)] == received
+
+
+def recorded(stack: Stack, call_id: str) -> list[dict[str, Any]]:
+    """The events in a call's recording, which must have no fault."""
+    (path,) = Path(stack.environment["RECORDINGS"]).glob(f"*{call_id}.jsonl")
+    recording = read(path)
+    assert recording.problems == ()
+    return [json.loads(event.to_json()) for event in recording.events]
 
 
 def test_the_agent_falls_silent_when_the_caller_breaks_in(stack: Stack, tmp_path: Path) -> None:
