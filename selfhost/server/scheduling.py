@@ -55,6 +55,35 @@ class FairQueue(Generic[T]):
                 return item
         return None
 
+    def pop_if(self, fits: Callable[[T], bool]) -> T | None:
+        """The next item that fits, of those that are their owners' next; None if there is none.
+
+        Whoever is passed over keeps its turn.
+        """
+        for level in self._levels.values():
+            for owner, items in level.items():
+                if fits(items[0]):
+                    item = items.popleft()
+                    del level[owner]
+                    if items:
+                        level[owner] = items
+                    return item
+        return None
+
+    def remove_all(self, gone: Callable[[T], bool], *, owner: Hashable) -> list[T]:
+        """Take out the items of `owner` that are `gone`; says which."""
+        removed: list[T] = []
+        for level in self._levels.values():
+            if (items := level.get(owner)) is None:
+                continue
+            removed += [item for item in items if gone(item)]
+            kept = deque(item for item in items if not gone(item))
+            if kept:
+                level[owner] = kept
+            else:
+                del level[owner]
+        return removed
+
     def remove(self, item: T) -> bool:
         """Take `item` out, wherever it waits; False if it is not here any more."""
         for level in self._levels.values():
@@ -68,12 +97,18 @@ class FairQueue(Generic[T]):
 
 
 @dataclass(eq=False)
-class _Job:
+class Task:
+    """A piece of a model's work, and who waits for it."""
+
     work: Callable[[], Any]
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
     kind: str
     queued_at: float = field(default_factory=time.perf_counter)
+
+
+Outcome = tuple[Any, Exception | None]
+"""What a piece of work returned or, in the second place, what it raised."""
 
 
 class Worker:
@@ -88,7 +123,7 @@ class Worker:
         self._model = model
         self._max_queued = max_queued
         self._metrics = metrics
-        self._queue: FairQueue[_Job] = FairQueue()
+        self._queue: FairQueue[Task] = FairQueue()
         self._changed = threading.Condition()
         self._closed = False
         self._in_hand: str | None = None
@@ -118,27 +153,22 @@ class Worker:
             ApiError: too much work waits already (429), or the server is stopping (503).
         """
         loop = asyncio.get_running_loop()
-        job = _Job(work, loop.create_future(), loop, kind)
+        task = Task(work, loop.create_future(), loop, kind)
         with self._changed:
             if self._closed:
-                raise ApiError(503, "The server is stopping.", code="stopping")
+                raise _stopping()
             if may_refuse and len(self._queue) >= self._max_queued:
-                raise ApiError(
-                    429,
-                    f"{len(self._queue)} requests already wait for {self._model}; try again soon.",
-                    code="overloaded",
-                    retry_after_s=1,
-                )
+                raise self._overloaded(len(self._queue))
             if self._in_hand is None and not len(self._queue):
                 self._moved_at_s = time.monotonic()
-            self._queue.push(job, owner=owner, priority=priority)
+            self._queue.push(task, owner=owner, priority=priority)
             self._changed.notify()
         try:
-            result: T = await job.future
+            result: T = await task.future
             return result
         except asyncio.CancelledError:
             with self._changed:
-                if self._queue.remove(job):
+                if self._queue.remove(task):
                     self._metrics.dropped.labels(self._model, kind).inc()
             raise
 
@@ -162,32 +192,50 @@ class Worker:
         self._thread.join(timeout=10)
 
     def _loop(self) -> None:
-        while (job := self._next()) is not None:
+        while tasks := self._next():
             started = time.perf_counter()
-            try:
-                result, error = job.work(), None
-            except Exception as raised:
-                result, error = None, raised
+            outcomes = self._do(tasks)
             finished = time.perf_counter()
             self._put_down()
-            labels = (self._model, job.kind)
-            self._metrics.queue_seconds.labels(*labels).observe(started - job.queued_at)
-            self._metrics.compute_seconds.labels(*labels).observe(finished - started)
+            self._metrics.compute_seconds.labels(self._model, tasks[0].kind).observe(
+                finished - started
+            )
             try:
-                job.loop.call_soon_threadsafe(_settle, job.future, result, error)
+                for task, outcome in zip(tasks, outcomes, strict=True):
+                    waited_s = started - task.queued_at
+                    self._metrics.queue_seconds.labels(self._model, task.kind).observe(waited_s)
+                    self._finish(task, outcome)
             except RuntimeError:  # the event loop has ended: nobody waits any more
                 return
 
-    def _next(self) -> _Job | None:
+    def _take(self) -> list[Task]:
+        """What is done next, all at once; nothing if nothing waits. Called with the lock held."""
+        task = self._queue.pop()
+        return [] if task is None else [task]
+
+    def _do(self, tasks: list[Task]) -> list[Outcome]:
+        return [attempt(task.work) for task in tasks]
+
+    def _finish(self, task: Task, outcome: Outcome) -> None:
+        task.loop.call_soon_threadsafe(settle, task.future, *outcome)
+
+    def _overloaded(self, waiting: int) -> ApiError:
+        return ApiError(
+            429,
+            f"{waiting} requests already wait for {self._model}; try again soon.",
+            code="overloaded",
+            retry_after_s=1,
+        )
+
+    def _next(self) -> list[Task]:
         with self._changed:
-            while True:
-                if self._closed:
-                    return None
-                if (job := self._queue.pop()) is not None:
-                    self._in_hand = job.kind
+            while not self._closed:
+                if tasks := self._take():
+                    self._in_hand = tasks[0].kind
                     self._moved_at_s = time.monotonic()
-                    return job
+                    return tasks
                 self._changed.wait()
+            return []
 
     def _put_down(self) -> None:
         with self._changed:
@@ -195,10 +243,23 @@ class Worker:
             self._moved_at_s = time.monotonic()
 
 
-def _settle(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
+def attempt(work: Callable[[], Any]) -> Outcome:
+    """Do `work`, and keep what it raises for whoever waits for it."""
+    try:
+        return work(), None
+    except Exception as error:
+        return None, error
+
+
+def settle(future: asyncio.Future[Any], result: object, error: Exception | None) -> None:
+    """Answer whoever waits. On the event loop of `future`."""
     if future.done():  # cancelled while the work ran
         return
     if error is not None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def _stopping() -> ApiError:
+    return ApiError(503, "The server is stopping.", code="stopping")
