@@ -39,6 +39,13 @@ class Metrics:
         self.compute_seconds = histogram(
             "model_server_compute_seconds", "Time that work used its model", "model", "kind"
         )
+        self.batch_rows = Histogram(
+            "model_server_batch_rows",
+            "Rows of one run of a model that takes several at once",
+            ["model"],
+            buckets=(1, 2, 4, 8, 16, 32, 64),
+            registry=self.registry,
+        )
         self.dropped = counter(
             "model_server_dropped_total",
             "Work given up before it began: its client left or newer work replaced it",
