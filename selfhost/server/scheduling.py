@@ -156,11 +156,10 @@ class Worker:
         task = Task(work, loop.create_future(), loop, kind)
         with self._changed:
             if self._closed:
-                raise _stopping()
+                raise stopping()
             if may_refuse and len(self._queue) >= self._max_queued:
                 raise self._overloaded(len(self._queue))
-            if self._in_hand is None and not len(self._queue):
-                self._moved_at_s = time.monotonic()
+            self._begin_if_idle()
             self._queue.push(task, owner=owner, priority=priority)
             self._changed.notify()
         try:
@@ -237,6 +236,11 @@ class Worker:
                 self._changed.wait()
             return []
 
+    def _begin_if_idle(self) -> None:
+        """Work comes: if none was there, whatever moves from now on counts. With the lock held."""
+        if self._in_hand is None and not len(self._queue):
+            self._moved_at_s = time.monotonic()
+
     def _put_down(self) -> None:
         with self._changed:
             self._in_hand = None
@@ -261,5 +265,6 @@ def settle(future: asyncio.Future[Any], result: object, error: Exception | None)
         future.set_result(result)
 
 
-def _stopping() -> ApiError:
+def stopping() -> ApiError:
+    """The error for work that comes when the server ends."""
     return ApiError(503, "The server is stopping.", code="stopping")
