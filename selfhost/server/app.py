@@ -12,14 +12,16 @@ from pathlib import Path
 from fastapi import Depends, FastAPI, Response
 from fastapi.responses import JSONResponse
 
-from selfhost.server import errors
+from selfhost.server import catalogue, errors
 from selfhost.server.auth import require_key
 from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
-from selfhost.server.catalogue import Catalogue
 from selfhost.server.metrics import Metrics
 from selfhost.server.readiness import make_ready
 from selfhost.server.realtime.route import router as realtime_router
 from selfhost.server.request_metrics import CountRequests
+from selfhost.server.residency import memory
+from selfhost.server.residency.pool import ModelState, Pool
+from selfhost.server.residency.rules import Phase
 from selfhost.server.settings import ServerSettings
 from selfhost.server.speech.route import router as speech_router
 from selfhost.server.state import ServerState
@@ -39,9 +41,12 @@ def create_app(
         folder: finds a model's files by its name.
         on_failure: called if the models cannot be loaded or fail their test; the server should
             then end, so that it is started afresh rather than serve garbage.
+
+    Raises:
+        SetupError: the models to start with are unknown, or do not fit.
     """
     metrics = Metrics()
-    state = ServerState(settings, metrics, Catalogue(settings, metrics, folder))
+    state = ServerState(settings, metrics, _pool(settings, metrics, folder))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -49,7 +54,7 @@ def create_app(
         yield
         starting.cancel()
         state.executor.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(state.catalogue.close)
+        await state.pool.close()
 
     app = FastAPI(title="Model server", lifespan=lifespan)
     app.state.server = state
@@ -60,18 +65,29 @@ def create_app(
         app.include_router(router)
     started_at = int(time.time())
 
-    def described(name: str) -> dict[str, object]:
-        return {"id": name, "object": "model", "created": started_at, "owned_by": "selfhost"}
+    def described(model: ModelState) -> dict[str, object]:
+        return {
+            "id": model.id,
+            "object": "model",
+            "created": started_at,
+            "owned_by": "selfhost",
+            "job": model.job.value,
+            "state": model.state.value if model.state else "not loaded",
+            "memory_bytes": model.memory_bytes,
+            "expected_bytes": model.expected_bytes,
+            "in_use": model.users,
+            "waiting": model.waiting,
+            "pinned": model.is_pinned,
+            "failure": model.failure,
+        }
 
     @app.get("/v1/models", dependencies=[Depends(require_key)])
     async def models() -> dict[str, object]:
-        return {"object": "list", "data": [described(name) for name in state.catalogue.ids()]}
+        return {"object": "list", "data": [described(model) for model in state.pool.states()]}
 
     @app.get("/v1/models/{name}", dependencies=[Depends(require_key)])
     async def model(name: str) -> dict[str, object]:
-        if name not in state.catalogue.ids():
-            raise errors.unknown_name("model", name, state.catalogue.ids())
-        return described(name)
+        return described(state.pool.state(name))
 
     @app.get("/health")
     async def health() -> dict[str, str]:
@@ -83,6 +99,14 @@ def create_app(
             return JSONResponse({"status": "ready"})
         return JSONResponse({"status": "not ready", "reason": state.not_ready}, status_code=503)
 
+    @app.get("/ready/{name}")
+    async def model_ready(name: str) -> JSONResponse:
+        model = state.pool.state(name)
+        if model.state is Phase.LOADED:
+            return JSONResponse({"status": "ready"})
+        reason = model.failure or (model.state.value if model.state else "not loaded")
+        return JSONResponse({"status": "not ready", "reason": reason}, status_code=503)
+
     @app.get("/metrics")
     async def metrics_page() -> Response:
         return Response(metrics.render(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -90,10 +114,34 @@ def create_app(
     return app
 
 
+def _pool(settings: ServerSettings, metrics: Metrics, folder: Callable[[str], Path]) -> Pool:
+    offered = catalogue.entries(settings, metrics, folder)
+    budget_bytes = settings.memory_bytes or memory.default_budget_bytes(settings.device)
+    log.info("the models may hold %.0f MB together", budget_bytes / 1e6)
+    catalogue.check_start(
+        offered,
+        preload=settings.preloaded,
+        pinned=settings.pinned,
+        budget_bytes=budget_bytes,
+    )
+    pool = Pool(
+        offered,
+        budget_bytes=budget_bytes,
+        metrics=metrics,
+        max_wait_s=settings.model_wait_s,
+        max_waiting=settings.max_queued,
+        idle_unload_s=settings.idle_unload_s,
+        meter=memory.meter(settings.device),
+    )
+    for name in settings.pinned:
+        pool.pin(name)
+    return pool
+
+
 async def _start(state: ServerState, on_failure: Callable[[str], None]) -> None:
     try:
         await make_ready(state)
     except Exception as error:
         state.not_ready = f"the models failed to start: {error}"
-        log.exception("the models failed to start")
+        log.error("the models failed to start: %s", error)
         on_failure(str(error))

@@ -33,6 +33,7 @@ def serve(
 
     # Imported here: asking for help must not load the model libraries.
     from selfhost import models
+    from selfhost.catalogue import CATALOGUE
     from selfhost.server.app import create_app
     from selfhost.server.settings import ServerSettings
 
@@ -44,8 +45,9 @@ def serve(
             "listen on 127.0.0.1."
         )
     listener = _listen(host, port)
-    for name in (settings.transcription_model, settings.speech_model):
-        models.path(MODEL_FOLDERS.get(name, name))
+    for name in settings.preloaded:
+        if (model := MODEL_FOLDERS.get(name, name)) in CATALOGUE:
+            models.path(model)
 
     failure: list[str] = []
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
 class ServerSettings(BaseSettings):
@@ -20,7 +20,24 @@ class ServerSettings(BaseSettings):
 
     transcription_model: str = "whisper-base"
     speech_model: str = "piper"
-    """The models that are loaded and tested before the server is ready, and that aliases mean."""
+    """The models that aliases mean, and that are loaded before the server is ready."""
+
+    memory_bytes: int | None = Field(default=None, gt=0)
+    """What all models together may hold. Unset: half of what is free when the server starts; of the
+    GPU's memory where the models are on one."""
+
+    preload: Annotated[tuple[str, ...], NoDecode] = ()
+    """Models to load and test before the server is ready, with commas between them. Unset: the
+    transcription model and the speech model."""
+
+    pinned: Annotated[tuple[str, ...], NoDecode] = ()
+    """Models that stay once they are loaded, whoever needs room."""
+
+    model_wait_s: float = Field(default=60.0, gt=0)
+    """How long a request waits for a model that must be loaded first."""
+
+    idle_unload_s: float | None = Field(default=None, gt=0)
+    """Models that nobody used for so long are closed. Unset: only when another needs room."""
 
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     compute_type: str = "int8"
@@ -43,6 +60,17 @@ class ServerSettings(BaseSettings):
     max_queued: int = Field(default=64, gt=0)
     """Requests that may wait for one model; the next one is told to come back later."""
     max_realtime_sessions: int = Field(default=32, gt=0)
+
+    @property
+    def preloaded(self) -> tuple[str, ...]:
+        return self.preload or (self.transcription_model, self.speech_model)
+
+    @field_validator("preload", "pinned", mode="before")
+    @classmethod
+    def _names(cls, names: object) -> object:
+        if isinstance(names, str):
+            return tuple(name.strip() for name in names.split(",") if name.strip())
+        return names
 
     @field_validator("api_key")
     @classmethod

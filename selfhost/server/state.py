@@ -5,9 +5,9 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from selfhost.server.catalogue import Catalogue
 from selfhost.server.errors import ApiError
 from selfhost.server.metrics import Metrics
+from selfhost.server.residency.pool import Pool
 from selfhost.server.settings import ServerSettings
 
 
@@ -15,12 +15,13 @@ from selfhost.server.settings import ServerSettings
 class ServerState:
     """One server's parts.
 
-    `not_ready` says what is still missing, and is None once the server's own test has passed.
+    `not_ready` says what is still missing, and is None once the models that are loaded at the
+    start have passed their tests.
     """
 
     settings: ServerSettings
     metrics: Metrics
-    catalogue: Catalogue
+    pool: Pool
     not_ready: str | None = "the models are loading"
     realtime_sessions: int = 0
     executor: ThreadPoolExecutor = field(

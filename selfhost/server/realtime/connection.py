@@ -7,6 +7,7 @@ import logging
 import time
 import uuid
 from concurrent.futures import Executor
+from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -14,16 +15,18 @@ import numpy as np
 from fastapi import WebSocket, WebSocketDisconnect
 from numpy.typing import NDArray
 
-from selfhost.server.catalogue import Catalogue
 from selfhost.server.errors import ApiError
 from selfhost.server.metrics import Metrics
 from selfhost.server.realtime import events
 from selfhost.server.realtime.buffer import SoundBuffer
 from selfhost.server.realtime.config import SessionConfig, updated
 from selfhost.server.realtime.utterances import DecodeRequest, Kind, Utterances
+from selfhost.server.residency.entry import Job
+from selfhost.server.residency.pool import Pool
 from selfhost.server.scheduling import Priority
 from selfhost.server.transcription.activity import VoiceDetector
 from selfhost.server.transcription.audio import Resampler
+from selfhost.server.transcription.model import TranscriptionModel
 from selfhost.server.transcription.whisper import SAMPLE_RATE_HZ, Audio, Hints
 
 log = logging.getLogger(__name__)
@@ -38,10 +41,10 @@ MAX_UNSENT = 256  # events that a client may leave unread before it is given up
 
 
 class Connection:
-    """Serves one WebSocket until its client leaves.
+    """Serves one WebSocket until its client leaves. Holds its model for as long as it is open.
 
     Args:
-        socket: accepted already.
+        socket: accepted before it is served.
         executor: runs the resampler and the voice detector, so that a burst of sound does not
             hold up the event loop.
     """
@@ -49,13 +52,14 @@ class Connection:
     def __init__(
         self,
         socket: WebSocket,
-        catalogue: Catalogue,
+        pool: Pool,
         metrics: Metrics,
         executor: Executor,
         config: SessionConfig,
     ) -> None:
         self._socket = socket
-        self._catalogue = catalogue
+        self._pool = pool
+        self._held = AsyncExitStack()
         self._metrics = metrics
         self._executor = executor
         self._config = config
@@ -70,6 +74,24 @@ class Connection:
         self._stalled = asyncio.Event()
         self._committed_at: dict[str, float] = {}
         self._language: str | None = None
+
+    async def hold(self, model: str) -> TranscriptionModel:
+        """Keep `model` loaded, and let go of the one before.
+
+        Raises:
+            ApiError: there is no such model, or it cannot be loaded in time.
+        """
+        async with AsyncExitStack() as fresh:
+            loaded: TranscriptionModel = await fresh.enter_async_context(
+                self._pool.use(model, Job.TRANSCRIPTION)
+            )
+            await self._held.aclose()
+            self._held = fresh.pop_all()
+        return loaded
+
+    async def release(self) -> None:
+        """Let go of the model."""
+        await self._held.aclose()
 
     async def serve(self) -> None:
         """Answer events until the client leaves; its unfinished work goes with it."""
@@ -134,8 +156,10 @@ class Connection:
             raise ApiError(
                 400, "session: expected an object.", code="invalid_value", param="session"
             )
-        config = updated(self._config, session, self._catalogue.check_transcription)
-        model = await self._catalogue.transcription(config.model)
+        config = updated(
+            self._config, session, lambda name: self._pool.resolve(name, Job.TRANSCRIPTION)
+        )
+        model = await self.hold(config.model)
         model.check_language(config.hints.language)
         if config.rate_hz != self._config.rate_hz:
             self._resampler = Resampler(config.rate_hz)
@@ -185,18 +209,19 @@ class Connection:
             return self._sound.read(request.start, read_to)
 
         try:
-            model = await self._catalogue.transcription(self._config.model)
-            decoded = await model.transcribe(
-                read,
-                self._hints(),
-                owner=self._id,
-                priority=PRIORITIES[request.kind],
-                kind=request.kind.value,
-                voiced_ms=request.voiced_ms,
-                draft=request.kind is Kind.PARTIAL,
-                prefix=request.prefix,
-                may_refuse=request.kind is not Kind.FINAL,
-            )
+            # Used, though the session holds it already: it may have changed its model meanwhile.
+            async with self._pool.use(self._config.model, Job.TRANSCRIPTION) as model:
+                decoded = await model.transcribe(
+                    read,
+                    self._hints(),
+                    owner=self._id,
+                    priority=PRIORITIES[request.kind],
+                    kind=request.kind.value,
+                    voiced_ms=request.voiced_ms,
+                    draft=request.kind is Kind.PARTIAL,
+                    prefix=request.prefix,
+                    may_refuse=request.kind is not Kind.FINAL,
+                )
             if request.kind is not Kind.PARTIAL and decoded.text:
                 self._language = self._language or decoded.language
             told = self._utterances.decoded(request, decoded.text, read_to)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import psutil
 
+from selfhost.engines import gpu
 from selfhost.preflight import available_bytes as available_ram_bytes
 
 Meter = Callable[[], int]
@@ -20,12 +21,17 @@ DEFAULT_SHARE = 0.5
 
 def meter(device: str) -> Meter:
     """What to read before and after a load: memory of the GPU where the models are on one."""
-    return device_bytes if device == "cuda" else resident_bytes
+    return device_bytes if _is_on_gpu(device) else resident_bytes
 
 
-def available_bytes(device: str) -> int:
-    """What models could take now, on the machine or on its first GPU."""
-    return free_device_bytes() if device == "cuda" else available_ram_bytes()
+def default_budget_bytes(device: str) -> int:
+    """A share of what is free now, on the machine or on its first GPU."""
+    free_bytes = free_device_bytes() if _is_on_gpu(device) else available_ram_bytes()
+    return int(free_bytes * DEFAULT_SHARE)
+
+
+def _is_on_gpu(device: str) -> bool:
+    return device == "cuda" or (device == "auto" and gpu.count() > 0)
 
 
 def resident_bytes() -> int:

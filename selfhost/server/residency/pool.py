@@ -143,6 +143,8 @@ class Pool:
         self._failures = Failures()
         self._sizes = Sizes()
         self._is_closed = False
+        self.suspects: set[str] = set()
+        """Models that made garbage of a request since somebody last looked: they need a test."""
         metrics.budget_bytes.set(budget_bytes)
 
     # -- for those who need a model --------------------------------------------------------------
@@ -178,13 +180,18 @@ class Pool:
             max_wait_s: how long to wait for it, instead of the pool's own limit.
 
         Raises:
-            ApiError: no such model (404), too many wait for it already (429), or it could not be
-                loaded in time (503).
-            SetupError: its files are missing.
+            ApiError: no such model (404), too many wait for it already (429), it could not be
+                loaded, or not in time (503), or what it made in the block is garbage (500).
         """
         resident = await self._acquire(self._entries[self.resolve(name, job)], max_wait_s)
         try:
             yield resident.model
+        except BrokenModelError as error:
+            # Perhaps the model is broken, perhaps only this input is too much for it. Its test
+            # tells which; taking it out here would let one bad input take it from everybody.
+            log.error("%s gave no answer: %s", resident.entry.id, error)
+            self.suspects.add(resident.entry.id)
+            raise _garbage(error) from error
         finally:
             self._release(resident)
 
@@ -201,6 +208,15 @@ class Pool:
             yield resident.model
         finally:
             self._release(resident, is_use=False)
+
+    def models(self) -> dict[str, Loaded]:
+        """The models that requests get now, by id."""
+        return {id_: one.model for id_, one in self._current.items() if one.model is not None}
+
+    def at_work(self) -> list[Loaded]:
+        """Every model that may compute: also one that is being tested, or that ends its work before
+        it goes."""
+        return [one.model for one in self._residents if one.model is not None]
 
     def states(self) -> list[ModelState]:
         """Every model, in the catalogue's order."""
@@ -428,14 +444,14 @@ class Pool:
         else:
             await asyncio.shield(self._close(resident))
 
-    def _failed(self, entry: Entry[Any], error: Exception) -> Exception:
+    def _failed(self, entry: Entry[Any], error: Exception) -> ApiError:
         """Note why a load failed; what those who wait for it are told."""
         if isinstance(error, _NoRoomError):
             self._refuse(entry, "no_room")
             return ApiError(503, f"{entry.id} cannot be loaded: {error}.", code="no_room")
         self._metrics.loads.labels(entry.id, "failed").inc()
         if isinstance(error, SetupError):
-            return error
+            return ApiError(503, str(error), code="not_installed")
         if isinstance(error, SelfTestError | BrokenModelError):
             reason = f"it failed its test: {error}"
         elif isinstance(error, MemoryError):
@@ -599,3 +615,12 @@ def _has_result(future: asyncio.Future[Any]) -> bool:
 
 def _stopping() -> ApiError:
     return ApiError(503, "The server is stopping.", code="stopping", retry_after_s=COME_BACK_S)
+
+
+def _garbage(error: BrokenModelError) -> ApiError:
+    return ApiError(
+        500,
+        f"{error}. None of it was sent. The model is tested now, and does not serve if it fails; "
+        "try again in a moment, and if this comes back, with another input.",
+        code="model_output_invalid",
+    )

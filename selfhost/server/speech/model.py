@@ -77,3 +77,6 @@ class SpeechModel:
             yield resampler.finish()
         finally:
             ahead.cancel()
+
+    def close(self) -> None:
+        self.worker.close()

@@ -15,7 +15,11 @@ from selfhost.server.auth import require_key
 from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
 from selfhost.server.metrics import Metrics
+from selfhost.server.residency.entry import Job
+from selfhost.server.residency.held import Held
 from selfhost.server.speech.encoding import CONTENT_TYPES, SAMPLE_RATE_HZ, Encoder, Pcm, encoder
+from selfhost.server.speech.entries import model_of
+from selfhost.server.speech.model import SpeechModel
 from selfhost.server.state import ServerState
 
 router = APIRouter(dependencies=[Depends(require_key)])
@@ -34,26 +38,28 @@ class SpeechRequest(BaseModel):
 
 
 @router.post("/v1/audio/speech")
-async def speech(body: SpeechRequest, request: Request) -> StreamingResponse:
+async def speech(body: SpeechRequest, request: Request, held: Held) -> StreamingResponse:
     """Speak a text; the sound is sent while it is made."""
     state: ServerState = request.app.state.server
     state.require_ready()
     _check(body, state.settings.max_speech_chars)
-    model = await state.catalogue.speech(body.model, body.voice)
-    started = time.perf_counter()
-    chunks = model.stream(body.input, speed=body.speed, owner=uuid.uuid4().hex)
+    chosen = model_of(state.pool, body.model, body.voice)
+
+    async def begin() -> tuple[Pcm, AsyncGenerator[Pcm]]:
+        model: SpeechModel = await held.enter_async_context(state.pool.use(chosen, Job.SPEECH))
+        started = time.perf_counter()
+        chunks = model.stream(body.input, speed=body.speed, owner=uuid.uuid4().hex)
+        first = await anext(chunks)
+        state.metrics.first_audio_seconds.labels(model.id).observe(time.perf_counter() - started)
+        return first, chunks
+
     # The first chunk is awaited here, so that a failure is still an HTTP error and not a broken
     # body after a 200.
-    first = await until_gone(request, _next(chunks))
-    state.metrics.first_audio_seconds.labels(model.id).observe(time.perf_counter() - started)
+    first, chunks = await until_gone(request, begin())
     return StreamingResponse(
         _encoded(first, chunks, encoder(body.response_format), state.metrics),
         media_type=CONTENT_TYPES[body.response_format],
     )
-
-
-async def _next(chunks: AsyncGenerator[Pcm]) -> Pcm:
-    return await anext(chunks)
 
 
 async def _encoded(

@@ -77,6 +77,10 @@ class TranscriptionModel:
             raise BrokenModelError(f"{self.id} made scores that are not numbers")
         return self._judged(decoded, voiced_ms, hints)
 
+    def close(self) -> None:
+        self.worker.close()
+        self.whisper.close()
+
     def _judged(self, decoded: Decoded, voiced_ms: float, hints: Hints) -> Decoded:
         text = collapse_repeats(decoded.text, voiced_ms=voiced_ms)
         reason = reason_to_withhold(

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from selfhost.server.auth import require_key
 from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
+from selfhost.server.residency.entry import Job
 from selfhost.server.state import ServerState
 from selfhost.server.transcription import captions
 from selfhost.server.transcription.audio import read_file
@@ -43,23 +44,26 @@ async def transcriptions(
     _check_choice("response_format", response_format, FORMATS)
     for granularity in granularities or []:
         _check_choice("timestamp_granularities", granularity, GRANULARITIES)
-    loaded = await state.catalogue.transcription(model)
+    state.pool.resolve(model, Job.TRANSCRIPTION)
     language = language or (languages[0] if languages and len(languages) == 1 else None)
-    loaded.check_language(language)
     given = [*(keywords or []), *(keywords_list or [])]
     hints = Hints(language, tuple(word.strip() for word in given if word.strip()), prompt)
     data = await _body(file, state.settings.max_upload_bytes)
     audio = await asyncio.to_thread(read_file, data, max_audio_s=state.settings.max_audio_s)
-    transcript = await until_gone(
-        request,
-        transcribe_file(
-            loaded,
-            audio,
-            hints,
-            owner=uuid.uuid4().hex,
-            word_times=response_format in ("verbose_json", "srt", "vtt"),
-        ),
-    )
+
+    async def transcribed() -> Transcript:
+        async with state.pool.use(model, Job.TRANSCRIPTION) as loaded:
+            loaded.check_language(language)
+            transcript: Transcript = await transcribe_file(
+                loaded,
+                audio,
+                hints,
+                owner=uuid.uuid4().hex,
+                word_times=response_format in ("verbose_json", "srt", "vtt"),
+            )
+            return transcript
+
+    transcript = await until_gone(request, transcribed())
     state.metrics.audio_seconds.labels("in").inc(transcript.audio_s)
     return _response(transcript, response_format, granularities or ["segment"])
 

@@ -102,6 +102,10 @@ class Whisper:
     def languages(self) -> frozenset[str]:
         return self._languages
 
+    def close(self) -> None:
+        """Free its memory, whoever still refers to it."""
+        self._model.model.unload_model()
+
     def decode(
         self,
         audio: Audio,

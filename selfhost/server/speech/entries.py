@@ -1,0 +1,63 @@
+"""The voices of the server's catalogue."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+from selfhost.server.errors import unknown_name
+from selfhost.server.health.speaking import check_speaking
+from selfhost.server.metrics import Metrics
+from selfhost.server.residency.entry import Entry, Job
+from selfhost.server.residency.pool import Pool
+from selfhost.server.scheduling import Worker
+from selfhost.server.settings import ServerSettings
+from selfhost.server.speech.model import SpeechModel
+from selfhost.server.speech.voices import HibariVoice, PiperVoice
+
+MB = 1_000_000
+
+ALIASES = ("tts-1",)  # the name that clients use by default
+VOICES = {"joe": "piper", "hibari": "hibari"}
+"""The model that speaks in a voice."""
+
+
+def entries(
+    settings: ServerSettings, metrics: Metrics, folder: Callable[[str], Path]
+) -> list[Entry[SpeechModel]]:
+    """The voices that are installed; the alias means the one that the settings name."""
+
+    def worker(name: str) -> Worker:
+        return Worker(name, max_queued=settings.max_queued, metrics=metrics)
+
+    def load_piper() -> SpeechModel:
+        voice = PiperVoice(folder("piper-joe"), threads=settings.speech_threads)
+        return SpeechModel("joe", voice, worker("piper"))
+
+    def load_hibari() -> SpeechModel:
+        return SpeechModel("hibari", HibariVoice(threads=settings.speech_threads), worker("hibari"))
+
+    def entry(name: str, memory_bytes: int, load: Callable[[], SpeechModel]) -> Entry[SpeechModel]:
+        aliases = ALIASES if name == settings.speech_model else ()
+        return Entry(name, Job.SPEECH, memory_bytes, load, check_speaking, aliases)
+
+    found = [entry("piper", 180 * MB, load_piper)]
+    if importlib.util.find_spec("hibari") is not None:
+        found.append(entry("hibari", 60 * MB, load_hibari))
+    return found
+
+
+def model_of(pool: Pool, model: str, voice: str | None) -> str:
+    """The id of the model that speaks as asked: in the voice `voice`, or the model's own.
+
+    Raises:
+        ApiError: no such model or voice.
+    """
+    chosen = pool.resolve(model, Job.SPEECH)
+    if voice is None:
+        return chosen
+    if VOICES.get(voice) not in pool.entries:
+        known = [name for name, id_ in VOICES.items() if id_ in pool.entries]
+        raise unknown_name("voice", voice, known)
+    return VOICES[voice]
