@@ -93,6 +93,12 @@ class Metrics:
             "model",
             "reason",
         )
+        self.self_tests = counter(
+            "model_server_self_tests_total",
+            "Tests of models in use: passed, failed, unfinished (too much to do), unloaded",
+            "model",
+            "outcome",
+        )
         self.refusals = counter(
             "model_server_refusals_total",
             "Requests that got no model: it did not load in time (timeout), too many waited "
