@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -106,7 +106,7 @@ class BatchingWorker(Worker, Generic[X, Y]):
     def __init__(
         self,
         model: str,
-        compute: Callable[[list[X]], Sequence[Y]],
+        compute: Callable[[list[X]], Iterable[Y]],
         *,
         limits: BatchLimits,
         max_queued: int,

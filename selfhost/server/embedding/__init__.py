@@ -1,0 +1,1 @@
+"""Texts as vectors: POST /v1/embeddings."""
