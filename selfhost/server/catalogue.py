@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from selfhost.errors import SetupError
+from selfhost.server.embedding.entries import entries as embedding_entries
 from selfhost.server.metrics import Metrics
+from selfhost.server.reranking.entries import entries as reranking_entries
 from selfhost.server.residency.entry import Entry
 from selfhost.server.settings import ServerSettings
 from selfhost.server.speech.entries import entries as speech_entries
@@ -19,6 +21,8 @@ Offer = Callable[[ServerSettings, Metrics, Callable[[str], Path]], Sequence[Entr
 KINDS: tuple[Offer, ...] = (
     transcription_entries,
     speech_entries,
+    embedding_entries,
+    reranking_entries,
 )
 
 

@@ -9,6 +9,8 @@ from selfhost.server.metrics import Metrics
 ENDPOINTS = {
     "/v1/audio/transcriptions": "transcriptions",
     "/v1/audio/speech": "speech",
+    "/v1/embeddings": "embeddings",
+    "/v1/rerank": "rerank",
     "/v1/models": "models",
 }
 
