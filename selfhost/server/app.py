@@ -10,18 +10,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import Depends, FastAPI, Response
-from fastapi.responses import JSONResponse
 
 from selfhost.server import catalogue, errors
 from selfhost.server.auth import require_key
 from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
+from selfhost.server.health.route import router as health_router
+from selfhost.server.health.schedule import Schedule
+from selfhost.server.health.watch import Watch
 from selfhost.server.metrics import Metrics
 from selfhost.server.readiness import make_ready
 from selfhost.server.realtime.route import router as realtime_router
 from selfhost.server.request_metrics import CountRequests
 from selfhost.server.residency import memory
 from selfhost.server.residency.pool import ModelState, Pool
-from selfhost.server.residency.rules import Phase
 from selfhost.server.settings import ServerSettings
 from selfhost.server.speech.route import router as speech_router
 from selfhost.server.state import ServerState
@@ -39,8 +40,9 @@ def create_app(
 
     Args:
         folder: finds a model's files by its name.
-        on_failure: called if the models cannot be loaded or fail their test; the server should
-            then end, so that it is started afresh rather than serve garbage.
+        on_failure: called if the models to start with cannot be loaded, or one in use fails its
+            test; the server should then end, so that it is started afresh rather than serve
+            garbage.
 
     Raises:
         SetupError: the models to start with are unknown, or do not fit.
@@ -48,11 +50,19 @@ def create_app(
     metrics = Metrics()
     state = ServerState(settings, metrics, _pool(settings, metrics, folder))
 
+    def failed(reason: str) -> None:
+        log.error("the server should end: %s", reason)
+        state.not_ready = reason
+        on_failure(reason)
+
+    watch = Watch(state.pool, Schedule(settings.self_test_every_s), metrics, failed)
+
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        starting = asyncio.create_task(_start(state, on_failure))
+        running = [asyncio.create_task(_start(state, failed)), asyncio.create_task(watch.run())]
         yield
-        starting.cancel()
+        for task in running:
+            task.cancel()
         state.executor.shutdown(wait=False, cancel_futures=True)
         await state.pool.close()
 
@@ -61,7 +71,12 @@ def create_app(
     errors.install(app)
     app.add_middleware(LimitBody, max_bytes=settings.max_upload_bytes + FORM_OVERHEAD_BYTES)
     app.add_middleware(CountRequests, metrics=metrics)
-    for router in (transcription_router, speech_router, realtime_router):
+    for router in (
+        health_router,
+        transcription_router,
+        speech_router,
+        realtime_router,
+    ):
         app.include_router(router)
     started_at = int(time.time())
 
@@ -88,24 +103,6 @@ def create_app(
     @app.get("/v1/models/{name}", dependencies=[Depends(require_key)])
     async def model(name: str) -> dict[str, object]:
         return described(state.pool.state(name))
-
-    @app.get("/health")
-    async def health() -> dict[str, str]:
-        return {"status": "alive"}
-
-    @app.get("/ready")
-    async def ready() -> JSONResponse:
-        if state.not_ready is None:
-            return JSONResponse({"status": "ready"})
-        return JSONResponse({"status": "not ready", "reason": state.not_ready}, status_code=503)
-
-    @app.get("/ready/{name}")
-    async def model_ready(name: str) -> JSONResponse:
-        model = state.pool.state(name)
-        if model.state is Phase.LOADED:
-            return JSONResponse({"status": "ready"})
-        reason = model.failure or (model.state.value if model.state else "not loaded")
-        return JSONResponse({"status": "not ready", "reason": reason}, status_code=503)
 
     @app.get("/metrics")
     async def metrics_page() -> Response:
@@ -138,10 +135,8 @@ def _pool(settings: ServerSettings, metrics: Metrics, folder: Callable[[str], Pa
     return pool
 
 
-async def _start(state: ServerState, on_failure: Callable[[str], None]) -> None:
+async def _start(state: ServerState, failed: Callable[[str], None]) -> None:
     try:
         await make_ready(state)
     except Exception as error:
-        state.not_ready = f"the models failed to start: {error}"
-        log.error("the models failed to start: %s", error)
-        on_failure(str(error))
+        failed(f"the models failed to start: {error}")

@@ -6,6 +6,7 @@ import ipaddress
 import logging
 import os
 import socket
+import threading
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ import uvicorn
 from selfhost import command_line
 from selfhost.errors import SetupError, told_plainly
 
+MAX_END_S = 20.0
 MODEL_FOLDERS = {"piper": "piper-joe"}
 
 
@@ -54,6 +56,10 @@ def serve(
     def on_failure(reason: str) -> None:
         failure.append(reason)
         server.should_exit = True
+        # A model that hangs must not keep the process from ending.
+        last_resort = threading.Timer(MAX_END_S, os._exit, args=(1,))
+        last_resort.daemon = True
+        last_resort.start()
 
     app = create_app(settings, models.path, on_failure)
     config = uvicorn.Config(

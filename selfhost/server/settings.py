@@ -39,6 +39,13 @@ class ServerSettings(BaseSettings):
     idle_unload_s: float | None = Field(default=None, gt=0)
     """Models that nobody used for so long are closed. Unset: only when another needs room."""
 
+    self_test_every_s: float = Field(default=60.0, gt=0)
+    """Each loaded model is tested at least this often; one that fails ends the server."""
+
+    hung_after_s: float = Field(default=60.0, gt=0)
+    """A model with work in hand that has not moved for so long is hung, and /health says so. Longer
+    than its longest single step takes on a crowded machine."""
+
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     compute_type: str = "int8"
 
