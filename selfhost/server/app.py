@@ -17,10 +17,12 @@ from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
 from selfhost.server.health.route import router as health_router
 from selfhost.server.health.schedule import Schedule
 from selfhost.server.health.watch import Watch
+from selfhost.server.embedding.route import router as embedding_router
 from selfhost.server.metrics import Metrics
 from selfhost.server.readiness import make_ready
 from selfhost.server.realtime.route import router as realtime_router
 from selfhost.server.request_metrics import CountRequests
+from selfhost.server.reranking.route import router as reranking_router
 from selfhost.server.residency import memory
 from selfhost.server.residency.pool import ModelState, Pool
 from selfhost.server.settings import ServerSettings
