@@ -14,10 +14,10 @@ from fastapi import Depends, FastAPI, Response
 from selfhost.server import catalogue, errors
 from selfhost.server.auth import require_key
 from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
+from selfhost.server.embedding.route import router as embedding_router
 from selfhost.server.health.route import router as health_router
 from selfhost.server.health.schedule import Schedule
 from selfhost.server.health.watch import Watch
-from selfhost.server.embedding.route import router as embedding_router
 from selfhost.server.metrics import Metrics
 from selfhost.server.readiness import make_ready
 from selfhost.server.realtime.route import router as realtime_router
@@ -78,6 +78,8 @@ def create_app(
         transcription_router,
         speech_router,
         realtime_router,
+        embedding_router,
+        reranking_router,
     ):
         app.include_router(router)
     started_at = int(time.time())
