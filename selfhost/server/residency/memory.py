@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import psutil
 
 from selfhost.engines import gpu
+from selfhost.errors import SetupError
 from selfhost.preflight import available_bytes as available_ram_bytes
 
-Meter = Callable[[], int]
-"""The bytes that this process and its children hold now."""
+Meter = Callable[[], int | None]
+"""The bytes that this process and its children hold now; None if that cannot be told."""
 
 DEFAULT_SHARE = 0.5
 """Of what is free when the server starts: the language model and the calls need theirs too."""
@@ -44,28 +45,48 @@ def resident_bytes() -> int:
     return total
 
 
-def device_bytes() -> int:
-    """The memory of the first GPU that this process and its children hold."""
+def device_bytes() -> int | None:
+    """The memory of the first GPU that this process and its children hold; None if the driver does
+    not tell."""
     import pynvml
 
     process = psutil.Process()
     mine = {os.getpid(), *(child.pid for child in process.children(recursive=True))}
-    pynvml.nvmlInit()
     try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-        running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-        return sum(one.usedGpuMemory or 0 for one in running if one.pid in mine)
-    finally:
-        pynvml.nvmlShutdown()
+        with _driver():
+            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            running = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    except pynvml.NVMLError:
+        return None
+    used = [one.usedGpuMemory for one in running if one.pid in mine]
+    return None if None in used else sum(used)
 
 
 def free_device_bytes() -> int:
+    """
+    Raises:
+        SetupError: there is no GPU that can be asked.
+    """
+    import pynvml
+
+    try:
+        with _driver():
+            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            return int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+    except pynvml.NVMLError as error:
+        raise SetupError(
+            f"The models are to run on a GPU, and the driver shows none ({error}). Set "
+            "MODEL_SERVER_DEVICE=cpu, or say in MODEL_SERVER_MEMORY_BYTES what they may take."
+        ) from None
+
+
+@contextlib.contextmanager
+def _driver() -> Iterator[None]:
     import pynvml
 
     pynvml.nvmlInit()
     try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-        return int(pynvml.nvmlDeviceGetMemoryInfo(handle).free)
+        yield
     finally:
         pynvml.nvmlShutdown()
 

@@ -32,11 +32,23 @@ class Sizes:
         """What the next load of the model will hold."""
         return self._measured_bytes.get(entry.id, entry.memory_bytes)
 
-    def learn(self, entry: Entry[Any], taken_bytes: int, change: Change) -> None:
-        """Take what a load took, unless something else changed the memory meanwhile."""
-        if change.is_alone:
+    def learn(
+        self,
+        entry: Entry[Any],
+        before_bytes: int | None,
+        after_bytes: int | None,
+        change: Change,
+    ) -> None:
+        """Take what a load took, unless something else changed the memory meanwhile.
+
+        Args:
+            before_bytes, after_bytes: memory held before the load and after; None if unknown.
+        """
+        if before_bytes is None or after_bytes is None or not change.is_alone:
+            return
+        if after_bytes > before_bytes:
             floor_bytes = int(entry.memory_bytes * MIN_SHARE)
-            self._measured_bytes[entry.id] = max(taken_bytes, floor_bytes)
+            self._measured_bytes[entry.id] = max(after_bytes - before_bytes, floor_bytes)
 
     @contextmanager
     def changing(self) -> Iterator[Change]:
