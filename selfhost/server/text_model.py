@@ -62,7 +62,9 @@ class TextTokenizer:
         return self._encoded([(self._cut(first), self._cut(second)) for second in seconds])
 
     def _cut(self, text: str) -> str:
-        return text[: self.max_tokens * MAX_CHARS_A_TOKEN]
+        cut = text[: self.max_tokens * MAX_CHARS_A_TOKEN]
+        # JSON can carry half of a surrogate pair, which is no character and breaks the tokenizer.
+        return cut.encode(errors="replace").decode()
 
     def _encoded(self, given: Sequence[Any]) -> list[Tokens]:
         encodings: list[Encoding] = self._tokenizer.encode_batch(given)

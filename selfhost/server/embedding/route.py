@@ -10,7 +10,6 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict
 
 from selfhost.server.auth import require_key
-from selfhost.server.condemning import condemning
 from selfhost.server.disconnect import until_gone
 from selfhost.server.embedding.encoder import Vectors
 from selfhost.server.embedding.model import EmbeddingModel
@@ -52,8 +51,7 @@ async def embeddings(body: EmbeddingRequest, request: Request) -> dict[str, Any]
     async def work() -> dict[str, Any]:
         async with state.pool.use(body.model, Job.EMBEDDING) as model:
             _check_dimensions(model, body.dimensions)
-            with condemning(state.pool, model.id):
-                embedded = await model.embed(texts, owner=uuid.uuid4().hex)
+            embedded = await model.embed(texts, owner=uuid.uuid4().hex)
             return _answer(model.id, embedded.vectors, embedded.tokens, body.encoding_format)
 
     return await until_gone(request, work())

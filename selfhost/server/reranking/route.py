@@ -9,7 +9,6 @@ from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from selfhost.server.auth import require_key
-from selfhost.server.condemning import condemning
 from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
 from selfhost.server.reranking.scorers import Scores
@@ -47,8 +46,7 @@ async def rerank(body: RerankRequest, request: Request) -> dict[str, Any]:
 
     async def work() -> dict[str, Any]:
         async with state.pool.use(body.model, Job.RERANKING) as model:
-            with condemning(state.pool, model.id):
-                scores = await model.score(body.query, passages, owner=uuid.uuid4().hex)
+            scores = await model.score(body.query, passages, owner=uuid.uuid4().hex)
             return _answer(body, model.id, passages, scores)
 
     return await until_gone(request, work())
