@@ -228,7 +228,7 @@ def vllm_on_gpu(
 
 
 def largest_share(card: Card, others_bytes: int) -> float:
-    """The share of a card that vLLM may take, rounded down to a hundredth.
+    """The share of a card that vLLM may take, rounded down to a thousandth.
 
     Args:
         card: the card.
@@ -236,7 +236,7 @@ def largest_share(card: Card, others_bytes: int) -> float:
             of its share, so it is taken off here.
     """
     free = card.total_bytes - others_bytes - overhead.CONTEXT.bytes - MARGIN_BYTES
-    return max(0.0, min(MOST_UTILISATION, math.floor(100 * free / card.total_bytes) / 100))
+    return max(0.0, min(MOST_UTILISATION, math.floor(1000 * free / card.total_bytes) / 1000))
 
 
 def inside_share(

@@ -38,11 +38,13 @@ class CacheShape:
         block_tokens: tokens in a block.
         bytes_per_block: over the layers of one group.
         groups: of layers; one for a model whose layers are all alike.
+        reserved_blocks: that the engine keeps for itself: vLLM's null block.
     """
 
     block_tokens: int
     bytes_per_block: int
     groups: tuple[Group, ...]
+    reserved_blocks: int = 1
 
     def blocks(self, cache_bytes: float) -> int:
         """Whole blocks in so many bytes; none in a negative number of them."""
@@ -70,13 +72,13 @@ class CacheShape:
         return -(-held // self.block_tokens) + 1
 
     def sequence_bytes(self, context_tokens: int, sequences: int, in_flight_tokens: int) -> int:
-        """For so many sequences of full length at once; one block is the engine's own (null)."""
+        """For so many sequences of full length at once, and what the engine keeps for itself."""
         held = sequences * self.blocks_per_sequence(context_tokens, in_flight_tokens)
-        return (held + 1) * self.bytes_per_block
+        return (held + self.reserved_blocks) * self.bytes_per_block
 
     def sequences(self, cache_bytes: float, context_tokens: int, in_flight_tokens: int) -> int:
         """Sequences of full length that fit at once."""
-        free = max(0, self.blocks(cache_bytes) - 1)
+        free = max(0, self.blocks(cache_bytes) - self.reserved_blocks)
         return free // self.blocks_per_sequence(context_tokens, in_flight_tokens)
 
     def concurrency(self, cache_bytes: float, context_tokens: int, in_flight_tokens: int) -> float:
