@@ -20,7 +20,7 @@ from selfhost.server.speech.model import SpeechModel
 from selfhost.server.speech.voices import HibariVoice, PiperVoice, Samples, Voice
 from selfhost.server.transcription.model import TranscriptionModel
 from selfhost.server.transcription.whisper import Hints, Whisper
-from tests.selfhost.server.health.corrupted import corrupted_copy
+from tests.selfhost.server.health.corrupted import corrupted_copy, stretches
 
 MakeWorker = Callable[[], Worker]
 
@@ -43,6 +43,12 @@ def listener(folder: Path, worker: Worker) -> TranscriptionModel:
     return TranscriptionModel("whisper", whisper, worker, Metrics())
 
 
+def broken_whisper(tmp_path: Path, at: float) -> Path:
+    real = models.ensure("whisper-tiny")
+    where = stretches(real / "model.bin", [at])
+    return corrupted_copy(real, tmp_path / "model", "model.bin", where)
+
+
 @pytest.mark.parametrize("name", ["whisper-base", "whisper-tiny"])
 async def test_a_real_model_hears_the_clip(name: str, new_worker: MakeWorker) -> None:
     await check_hearing(listener(models.ensure(name), new_worker()))
@@ -52,7 +58,7 @@ async def test_a_real_model_hears_the_clip(name: str, new_worker: MakeWorker) ->
 async def test_a_listener_whose_weights_are_no_numbers_fails_and_gives_nobody_a_text(
     tmp_path: Path, new_worker: MakeWorker, at: float
 ) -> None:
-    folder = corrupted_copy(models.ensure("whisper-tiny"), tmp_path / "model", "model.bin", at)
+    folder = broken_whisper(tmp_path, at)
     model = listener(folder, new_worker())
     with pytest.raises((SelfTestError, BrokenModelError)):
         await check_hearing(model)
@@ -71,7 +77,7 @@ async def test_a_listener_that_hears_other_words_fails(
     tmp_path: Path, new_worker: MakeWorker
 ) -> None:
     # Here its scores are still numbers; what it writes is a single sign.
-    folder = corrupted_copy(models.ensure("whisper-tiny"), tmp_path / "model", "model.bin", 0.9)
+    folder = broken_whisper(tmp_path, 0.9)
     with pytest.raises(SelfTestError, match="heard 0 of the 7 words"):
         await check_hearing(listener(folder, new_worker()))
 
@@ -90,7 +96,9 @@ async def test_a_real_voice_speaks(voice: str, new_worker: MakeWorker) -> None:
 async def test_a_voice_whose_weights_are_no_numbers_fails(
     tmp_path: Path, new_worker: MakeWorker, at: float
 ) -> None:
-    folder = corrupted_copy(models.ensure("piper-joe"), tmp_path / "voice", "*.onnx", at)
+    real = models.ensure("piper-joe")
+    weights = next(real.glob("*.onnx"))
+    folder = corrupted_copy(real, tmp_path / "voice", weights.name, stretches(weights, [at]))
     model = SpeechModel("joe", PiperVoice(folder, threads=1), new_worker())
     with pytest.raises(BrokenModelError, match="not numbers"):
         await check_speaking(model)
