@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from selfhost.engines import llama
+from selfhost.engines import llama, vllm
+from selfhost.errors import SetupError
 from selfhost.settings import StackSettings
 
 ROOM_SERVER = "room-server"
@@ -123,22 +124,7 @@ def build(
             )
         )
     if settings.runs_generation:
-        parts.append(
-            Part(
-                GENERATION,
-                (
-                    *(*python, "selfhost", "generate", "--profile", profile),
-                    *("--host", host, "--port", str(settings.generation_port)),
-                ),
-                environment=shared,
-                ready_url=f"{local}:{settings.generation_port}/health",
-                ports=(Port(settings.generation_port, "GENERATION_PORT"),),
-                memory_bytes=llama.MEMORY_BYTES if profile == "cpu" else 4_000 * MB,
-                models=(llama.MODEL,) if profile == "cpu" else (),
-                # vLLM compiles for minutes when it meets a model for the first time.
-                start_timeout_s=120.0 if profile == "cpu" else 900.0,
-            )
-        )
+        parts.append(_generation(settings, profile, python, shared))
     endpoints = tuple(part.name for part in parts)
     parts.append(
         Part(
@@ -172,6 +158,44 @@ def build(
         )
     )
     return tuple(parts)
+
+
+def generation_engine(settings: StackSettings, profile: Profile) -> Literal["llama", "vllm"]:
+    """Which engine serves generation with this profile.
+
+    Raises:
+        SetupError: the engine that was asked for does not run with it.
+    """
+    if settings.generation_engine == "llama" and profile == "gpu":
+        raise SetupError("GENERATION_ENGINE=llama serves the CPU; expected vllm, or --profile cpu.")
+    if settings.generation_engine == "auto":
+        return "vllm" if profile == "gpu" else "llama"
+    return settings.generation_engine
+
+
+def _generation(
+    settings: StackSettings, profile: Profile, python: tuple[str, ...], shared: Mapping[str, str]
+) -> Part:
+    engine = generation_engine(settings, profile)
+    url = f"http://{settings.local_address}:{settings.generation_port}"
+    memory_bytes = vllm.CPU_MEMORY_BYTES if engine == "vllm" else llama.MEMORY_BYTES
+    return Part(
+        GENERATION,
+        (
+            *(*python, "selfhost", "generate", "--engine", engine, "--device", profile),
+            *("--host", settings.selfhost_host, "--port", str(settings.generation_port)),
+        ),
+        environment=shared,
+        ready_url=f"{url}/health",
+        live_url=f"{url}/live",
+        ports=(Port(settings.generation_port, "GENERATION_PORT"),),
+        memory_bytes=memory_bytes if profile == "cpu" else 4_000 * MB,
+        models=(llama.MODEL,) if engine == "llama" else (),
+        # The engine behind it has a limit of its own, and is started again by its front.
+        start_timeout_s=vllm.START_TIMEOUT_S[profile] if engine == "vllm" else 120.0,
+        # It ends the engine, and waits for what the engine tidies up.
+        stop_grace_s=10.0,
+    )
 
 
 def choose(parts: tuple[Part, ...], only: tuple[str, ...]) -> tuple[Part, ...]:

@@ -4,7 +4,7 @@ listen."""
 from __future__ import annotations
 
 import ipaddress
-from typing import Self
+from typing import Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -45,6 +45,7 @@ class StackSettings(BaseSettings):
     tts_provider: str = SELFHOSTED
     tts_base_url: str | None = None
 
+    generation_engine: Literal["auto", "llama", "vllm"] = "auto"
     generation_gpu_model: str = "Qwen/Qwen3-4B-Instruct-2507"
     generation_gpu_memory_utilization: float = Field(default=0.6, gt=0, le=1)
 

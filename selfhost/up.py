@@ -17,10 +17,21 @@ from rich.console import Console
 
 from selfhost import command_line, models, preflight, room_server, state
 from selfhost.board import Board, JsonBoard, LineBoard, LiveBoard, last_lines
-from selfhost.engines import gpu, vllm
+from selfhost.engines import dequantised, environment, gpu, vllm
+from selfhost.engines.choice import SMALL_MODEL
 from selfhost.errors import SetupError, told_plainly
 from selfhost.folders import state_root
-from selfhost.parts import GENERATION, NAMES, PAGE, ROOM_SERVER, Part, Profile, build, choose
+from selfhost.parts import (
+    GENERATION,
+    NAMES,
+    PAGE,
+    ROOM_SERVER,
+    Part,
+    Profile,
+    build,
+    choose,
+    generation_engine,
+)
 from selfhost.sentinel import Sentinel
 from selfhost.settings import StackSettings
 from selfhost.state import PartState, PartStatus, StackStatus
@@ -203,18 +214,31 @@ def _check(parts: tuple[Part, ...], settings: StackSettings, profile: Profile) -
             room_server.path()
         except SetupError as error:
             found.append(str(error))
-    if profile == "gpu" and GENERATION in names:
-        if not vllm.is_installed():
-            found.append("generation: vLLM is not installed. Install it: uv sync --extra gpu")
-        elif not gpu.count():
-            found.append("generation: no GPU is seen here; start with --profile cpu")
-        elif not vllm.has_model(model := settings.generation_gpu_model):
-            found.append(
-                f"generation: the model {model} is not there. Fetch it with `hf download {model}`, "
-                "or set GENERATION_GPU_MODEL to a folder that holds one"
-            )
+    if GENERATION in names and generation_engine(settings, profile) == "vllm":
+        found += _vllm_problems(settings, profile)
     if found:
         raise SetupError("The stack was not started.\n" + "\n".join(f"- {one}" for one in found))
+
+
+def _vllm_problems(settings: StackSettings, profile: Profile) -> list[str]:
+    if profile == "cpu":
+        found = []
+        for required in (environment.require, lambda: dequantised.require(SMALL_MODEL)):
+            try:
+                required()
+            except SetupError as error:
+                found.append(f"generation: {error}")
+        return found
+    if not vllm.is_installed():
+        return ["generation: vLLM is not installed. Install it: uv sync --extra gpu"]
+    if not gpu.count():
+        return ["generation: no GPU is seen here; start with --profile cpu"]
+    if not vllm.has_model(model := settings.generation_gpu_model):
+        return [
+            f"generation: the model {model} is not there. Fetch it with `hf download {model}`, "
+            "or set GENERATION_GPU_MODEL to a folder that holds one"
+        ]
+    return []
 
 
 def _room_server_configuration(settings: StackSettings) -> str:

@@ -2,69 +2,162 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import secrets
 import shlex
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Literal
 
+import httpx
 import typer
+import uvicorn
 
-from selfhost import command_line
-from selfhost.engines import gpu, llama, vllm
+from selfhost import command_line, descendants
+from selfhost.engines import choice, gpu
+from selfhost.engines.engine import Engine
+from selfhost.engines.front import create_app
+from selfhost.engines.gate import Gate
+from selfhost.engines.llama import LlamaCpp
+from selfhost.engines.placement import Anywhere, Placement, SavedPrefixes, Slots
+from selfhost.engines.process import HUNG_AFTER_S, EngineProcess
 from selfhost.errors import SetupError, told_plainly
+from selfhost.sentinel import Sentinel
+
+GRACE_S = 1
 
 
 @told_plainly
 def generate(
-    profile: Annotated[
+    engine: Annotated[
+        Literal["auto", "llama", "vllm"],
+        typer.Option(
+            envvar="GENERATION_ENGINE", help="auto: vllm on a GPU, llama (llama.cpp) on the CPU."
+        ),
+    ] = "auto",
+    device: Annotated[
         Literal["auto", "cpu", "gpu"],
-        typer.Option(help="cpu: llama.cpp. gpu: vLLM. auto: gpu where there is one."),
+        typer.Option("--device", "--profile", help="auto: gpu where there is one."),
     ] = "auto",
     host: Annotated[
         str, typer.Option(envvar="SELFHOST_HOST", help="Address to listen on.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(envvar="GENERATION_PORT", help="Port to listen on.")] = 8200,
     model: Annotated[
-        str,
-        typer.Option(envvar="GENERATION_GPU_MODEL", help="With vLLM: a hub name or a folder."),
-    ] = "Qwen/Qwen3-4B-Instruct-2507",
+        str | None,
+        typer.Option(
+            help="On a GPU a hub name or a folder, GENERATION_GPU_MODEL by default; on the CPU a "
+            "name that `python -m selfhost models` lists, or with vllm a folder."
+        ),
+    ] = None,
     gpu_memory_utilization: Annotated[
         float,
         typer.Option(
             envvar="GENERATION_GPU_MEMORY_UTILIZATION",
             min=0.01,
             max=1.0,
-            help="With vLLM: its share of the card's memory.",
+            help="With vllm on a GPU: its share of the card's memory.",
         ),
     ] = 0.6,
+    kv_cache_gib: Annotated[
+        int, typer.Option(min=1, help="With vllm on the CPU: memory for what it has read, in GiB.")
+    ] = choice.CPU_KV_CACHE_GIB,
+    hung_after_s: Annotated[
+        float,
+        typer.Option(min=1.0, help="An engine with work and no progress for so long is restarted."),
+    ] = HUNG_AFTER_S,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run, and end.")
     ] = False,
 ) -> None:
-    """Serve the language model over OpenAI's endpoints."""
-    if profile == "auto":
-        profile = "gpu" if gpu.count() else "cpu"
-    if profile == "gpu":
-        command = vllm.command(
-            model,
-            host=host,
-            port=port,
-            served_name=llama.MODEL,
-            gpu_memory_utilization=gpu_memory_utilization,
-        )
+    """Serve the language model over OpenAI's endpoints, and keep the engine behind them up."""
+    wanted = choice.Wanted(
+        engine=engine,
+        device=device,
+        model=model,
+        gpu_memory_utilization=gpu_memory_utilization,
+        kv_cache_gib=kv_cache_gib,
+    ).settled(gpu_count=gpu.count)
+    with tempfile.TemporaryDirectory(prefix="hotel-voice-slots-") as folder:
         if dry_run:
-            print(shlex.join(command))
+            chosen = choice.build(wanted, Path(folder), must_exist=False)
+            print(f"on {host} port {port}, and behind it, on a free port:")
+            print(_shown(chosen))
             return
-        if not vllm.is_installed():
-            raise SetupError("vLLM is not installed. Install it: uv sync --extra gpu")
-        if key := os.environ.get("MODEL_SERVER_API_KEY"):
-            os.environ["VLLM_API_KEY"] = key
-        os.execv(command[0], command)
-    if dry_run:
-        print(f"llama.cpp: {llama.MODEL} on {host} port {port}, {llama.threads()} threads")
-        return
-    from selfhost import models
+        chosen = choice.build(wanted, Path(folder), must_exist=True)
+        with _swept():
+            _serve(chosen, Path(folder), host, port, hung_after_s)
 
-    llama.serve(models.weights(llama.MODEL), host, port, os.environ.get("MODEL_SERVER_API_KEY"))
+
+def _shown(engine: Engine) -> str:
+    """The command as a shell would take it."""
+    environment = [f"{name}={shlex.quote(value)}" for name, value in engine.environment().items()]
+    # The port is free at the time of the start; 0 stands for it.
+    return " ".join([*environment, shlex.join(engine.command(0))])
+
+
+def placements(engine: Engine, folder: Path) -> Callable[[httpx.AsyncClient], Placement]:
+    """How requests find their place in each life of an engine.
+
+    Args:
+        folder: where it saves slots, if it has some.
+    """
+    if isinstance(engine, LlamaCpp):
+        saved, count = SavedPrefixes(folder), engine.slots
+        return lambda client: Slots(client, count, saved)
+    return lambda client: Anywhere()
+
+
+def _serve(engine: Engine, folder: Path, host: str, port: int, hung_after_s: float) -> None:
+    """
+    Raises:
+        SetupError: the address cannot be listened on, or the engine was given up.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    failures: list[str] = []
+
+    def give_up(reason: str) -> None:
+        failures.append(reason)
+        server.should_exit = True
+
+    process = EngineProcess(engine, hung_after_s=hung_after_s, on_failure=give_up)
+    gate = Gate(process, placements(engine, folder))
+    config = uvicorn.Config(
+        create_app(process, gate, os.environ.get("MODEL_SERVER_API_KEY") or None),
+        host=host,
+        port=port,
+        log_level="warning",
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    server = uvicorn.Server(config)
+    process.start()
+    try:
+        server.run()
+    finally:
+        process.close()
+    if failures:
+        raise SetupError(f"The generation engine was given up: {failures[0]}")
+    if not server.started:
+        raise SetupError(f"The generation engine could not listen on {host} port {port}.")
+
+
+@contextmanager
+def _swept() -> Iterator[None]:
+    """Leave no process behind, whatever this one dies of. In the stack, the stack sees to it."""
+    if descendants.MARK in os.environ:
+        yield
+        return
+    own = secrets.token_hex(8)
+    os.environ |= descendants.mark(own, "engine")
+    sentinel = Sentinel(own)
+    try:
+        yield
+    finally:
+        sentinel.dismiss()
 
 
 def main() -> None:

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from selfhost import command_line
 from selfhost.engines import dequantised, environment, vllm
+from selfhost.engines.choice import SMALL_MODEL
 from selfhost.errors import SetupError, told_plainly
-
-SMALL_MODEL = "qwen2.5-coder-0.5b-instruct"
 
 
 @told_plainly

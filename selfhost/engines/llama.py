@@ -1,28 +1,24 @@
-"""llama.cpp on the CPU: the generation engine of a machine without a GPU."""
+"""llama.cpp on the CPU: the generation engine of a machine without a GPU. Pure: what to run."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
 import psutil
-import uvicorn
 
-from selfhost.engines.front import create_app
-from selfhost.errors import SetupError
+from selfhost.engines import scrape
+from selfhost.engines.progress import Reading
 
 MODEL = "qwen2.5-coder-1.5b-instruct"
 MEMORY_BYTES = 2_500 << 20
+KEY_VARIABLE = "LLAMA_API_KEY"
 
 SLOTS = 4
 CONTEXT_TOKENS_PER_SLOT = 4096
-# How many tokens of prompts are read before the engine looks up: for a request that was given up,
-# and for the next word of the other calls, which all wait meanwhile. 64 take about a second.
-BATCH_TOKENS = 64
-GRACE_S = 1
 
 
 def threads() -> int:
@@ -32,62 +28,54 @@ def threads() -> int:
     return max(1, min(physical, allowed))
 
 
-def serve(weights: Path, host: str, port: int, api_key: str | None) -> None:
-    """Load the model and serve OpenAI's endpoints until SIGTERM or SIGINT.
+@dataclass(frozen=True)
+class LlamaCpp:
+    """llama.cpp with one GGUF file. An `Engine`.
 
     Args:
-        weights: a GGUF file.
-        host: the address to listen on.
-        port: the port to listen on.
-        api_key: what clients must send as their bearer token; None asks for none.
-
-    Raises:
-        SetupError: the address cannot be listened on.
+        weights: the GGUF file.
+        model: what clients ask for.
+        slot_folder: where it keeps what it has read.
+        slots: requests that it works on at once.
+        context_tokens: for each of them.
     """
-    with tempfile.TemporaryDirectory(prefix="hotel-voice-slots-") as folder:
-        engine = _load(weights, Path(folder), api_key)
-        client = httpx.AsyncClient(
-            base_url=engine.listening_address,
-            headers={"Authorization": f"Bearer {api_key}"} if api_key else None,
-            timeout=None,
-            trust_env=False,
+
+    weights: Path
+    model: str
+    slot_folder: Path
+    slots: int = SLOTS
+    context_tokens: int = CONTEXT_TOKENS_PER_SLOT
+    name: str = "llama.cpp"
+    start_timeout_s: float = 120.0
+    # What it has read lies in `slot_folder` and is given back when it is next asked for.
+    forgets_instructions: bool = False
+
+    def command(self, port: int) -> Sequence[str]:
+        return (
+            *(sys.executable, "-m", "selfhost.engines.llama_server"),
+            *("--weights", str(self.weights)),
+            *("--alias", self.model),
+            *("--port", str(port)),
+            *("--slots", str(self.slots)),
+            *("--context-tokens", str(self.context_tokens)),
+            *("--slot-folder", str(self.slot_folder)),
+            *("--threads", str(threads())),
         )
-        config = uvicorn.Config(
-            create_app(client, SLOTS, Path(folder)),
-            host=host,
-            port=port,
-            log_level="warning",
-            timeout_graceful_shutdown=GRACE_S,
-        )
-        server = uvicorn.Server(config)
-        server.run()
-        del engine  # ends its threads; without it the process would hang at exit
-    if not server.started:
-        raise SetupError(f"The generation engine could not listen on {host} port {port}.")
 
+    def environment(self) -> Mapping[str, str]:
+        # OpenMP's threads otherwise spin while they wait, which starves the recogniser and the
+        # voice that share the cores, and each other: on two cores beside one busy process, 7
+        # tokens/s instead of 16, against 25 instead of 20 with nothing else running.
+        return {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")}
 
-def _load(weights: Path, slot_folder: Path, api_key: str | None) -> Any:
-    """The engine, with an HTTP server of its own on a free port of the loopback interface."""
-    # OpenMP's threads otherwise spin while they wait, which starves the recogniser and the voice
-    # that share the cores, and each other: on two cores beside one busy process, 7 tokens/s
-    # instead of 16, against 25 instead of 20 with nothing else running. libgomp reads
-    # it when it is loaded.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    import xllamacpp
+    def key_environment(self, key: str) -> Mapping[str, str]:
+        return {KEY_VARIABLE: key}
 
-    params = xllamacpp.CommonParams()
-    params.model.path = str(weights)
-    params.model_alias = {MODEL}
-    params.hostnames = ["127.0.0.1"]
-    params.port = 0
-    params.n_parallel = SLOTS
-    params.n_ctx = SLOTS * CONTEXT_TOKENS_PER_SLOT
-    params.n_batch = params.n_ubatch = BATCH_TOKENS
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads()
-    params.slot_save_path = f"{slot_folder}/"
-    params.endpoint_metrics = True
-    params.offline = True
-    params.ui = False
-    if api_key:
-        params.api_keys = [api_key]
-    return xllamacpp.Server(params)
+    def reading(self, metrics: str) -> Reading:
+        found = scrape.samples(metrics)
+        running = scrape.value(found, "llamacpp:requests_processing")
+        waiting = scrape.value(found, "llamacpp:requests_deferred")
+        return Reading(int(running + waiting), scrape.value(found, "llamacpp:n_decode_total"))
+
+    def is_essential(self, command_line: Sequence[str]) -> bool:
+        return False  # it is a single process

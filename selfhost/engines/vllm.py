@@ -1,15 +1,30 @@
-"""vLLM: the generation engine of a machine with a GPU. Only the command is built here."""
+"""vLLM, on a GPU or on the CPU. Pure: what to run."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-MAX_MODEL_LEN = 8192
+from selfhost.engines import scrape
+from selfhost.engines.progress import Reading
+from selfhost.plan.flags import VllmFlags
+
+Device = Literal["gpu", "cpu"]
+
+CPU_MEMORY_BYTES = 3_000 << 20
+START_TIMEOUT_S: dict[Device, float] = {
+    "cpu": 600.0,
+    "gpu": 900.0,  # it compiles for minutes when it meets a model for the first time
+}
 
 
 def is_installed() -> bool:
+    """Whether vLLM for a GPU is in this project's own environment."""
     return importlib.util.find_spec("vllm") is not None
 
 
@@ -27,27 +42,76 @@ def has_model(model: str) -> bool:
     return True
 
 
-def command(
-    model: str, *, host: str, port: int, served_name: str, gpu_memory_utilization: float
-) -> list[str]:
-    """`vllm serve` for one model.
+@dataclass(frozen=True)
+class Vllm:
+    """vLLM with one model. An `Engine`.
 
     Args:
-        model: a hub name or a folder.
-        host: the address to listen on.
-        port: the port to listen on.
-        served_name: what clients ask for; the same as on the CPU, so that they need no change.
-        gpu_memory_utilization: the share of the card's memory that vLLM may take, in (0, 1]; the
-            model server's models share the card.
+        program: the `vllm` command of the environment that it is installed in.
+        source: a hub name or a folder.
+        model: what clients ask for; the source's own name is answered to as well.
+        flags: what it may take.
+        threads: on the CPU.
     """
-    return [
-        str(Path(sys.executable).parent / "vllm"),
-        "serve",
-        model,
-        *("--host", host),
-        *("--port", str(port)),
-        *("--served-model-name", served_name, model),
-        *("--gpu-memory-utilization", f"{gpu_memory_utilization:g}"),
-        *("--max-model-len", str(MAX_MODEL_LEN)),
-        "--enable-prefix-caching",
-    ]
+
+    program: Path
+    source: str
+    model: str
+    device: Device
+    flags: VllmFlags
+    threads: int = 1
+    forgets_instructions: bool = True
+
+    @property
+    def name(self) -> str:
+        return f"vLLM ({self.device.upper()})"
+
+    @property
+    def start_timeout_s(self) -> float:
+        return START_TIMEOUT_S[self.device]
+
+    def command(self, port: int) -> Sequence[str]:
+        return (
+            *(str(self.program), "serve", self.source),
+            *("--host", "127.0.0.1", "--port", str(port)),
+            *("--served-model-name", self.model, self.source),
+            *(("--dtype", "bfloat16") if self.device == "cpu" else ()),
+            *self.flags.arguments(),
+            "--enable-prefix-caching",
+            *("--uvicorn-log-level", "warning"),
+        )
+
+    def environment(self) -> Mapping[str, str]:
+        told = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", **self.flags.environment()}
+        if self.device == "cpu":
+            told |= {
+                # The system places the threads: vLLM would pin them to cores that the recogniser
+                # and the voice need too.
+                "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+                "OMP_NUM_THREADS": str(self.threads),
+                "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
+                "HF_HUB_OFFLINE": "1",
+                "TRANSFORMERS_OFFLINE": "1",
+            }
+        return told
+
+    def key_environment(self, key: str) -> Mapping[str, str]:
+        return {"VLLM_API_KEY": key}
+
+    def reading(self, metrics: str) -> Reading:
+        found = scrape.samples(metrics)
+        running = scrape.value(found, "vllm:num_requests_running")
+        waiting = scrape.value(found, "vllm:num_requests_waiting")
+        # A histogram of each step's tokens despite its name: its count is the number of steps.
+        steps = scrape.value(found, "vllm:iteration_tokens_total_count")
+        return Reading(int(running + waiting), steps)
+
+    def is_essential(self, command_line: Sequence[str]) -> bool:
+        # The processes that compute call themselves so. The one that takes requests may live on
+        # without them and say that it is well.
+        return bool(command_line) and command_line[0].startswith("VLLM::")
+
+
+def gpu_program() -> Path:
+    """The `vllm` command of this project's own environment."""
+    return Path(sys.executable).parent / "vllm"

@@ -113,3 +113,20 @@ def test_settings_that_cannot_work_are_one_message(given: dict[str, str], expect
         StackSettings.load(**given)
     assert expected in str(failure.value)
     assert "hidden" not in str(failure.value)
+
+
+def test_generation_is_served_by_the_engine_that_was_asked_for() -> None:
+    def command(profile: parts.Profile, **given: str) -> tuple[str, ...]:
+        return build(StackSettings.load(**given), profile)["generation"].command
+
+    assert command("cpu")[3:7] == ("generate", "--engine", "llama", "--device")
+    assert command("gpu")[4:8] == ("--engine", "vllm", "--device", "gpu")
+    assert command("cpu", generation_engine="vllm")[4:8] == ("--engine", "vllm", "--device", "cpu")
+    with pytest.raises(SetupError, match="GENERATION_ENGINE"):
+        command("gpu", generation_engine="llama")
+
+
+def test_a_hung_engine_is_its_fronts_to_end_and_the_stack_asks_the_front() -> None:
+    generation = build(StackSettings())["generation"]
+    assert generation.live_url is not None
+    assert generation.live_url != generation.ready_url
