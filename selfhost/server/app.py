@@ -15,6 +15,7 @@ from selfhost.server import catalogue, errors
 from selfhost.server.auth import require_key
 from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
 from selfhost.server.embedding.route import router as embedding_router
+from selfhost.server.extraction.route import router as extraction_router
 from selfhost.server.health.route import router as health_router
 from selfhost.server.health.schedule import Schedule
 from selfhost.server.health.watch import Watch
@@ -80,6 +81,7 @@ def create_app(
         realtime_router,
         embedding_router,
         reranking_router,
+        extraction_router,
     ):
         app.include_router(router)
     started_at = int(time.time())

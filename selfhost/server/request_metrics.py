@@ -11,6 +11,7 @@ ENDPOINTS = {
     "/v1/audio/speech": "speech",
     "/v1/embeddings": "embeddings",
     "/v1/rerank": "rerank",
+    "/v1/extract": "extract",
     "/v1/models": "models",
 }
 

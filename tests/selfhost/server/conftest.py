@@ -57,7 +57,7 @@ def start_server(port: int, **settings: str) -> subprocess.Popen[bytes]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModelServer]:
-    for name in ("whisper-base", "whisper-tiny", "piper-joe", "minilm"):
+    for name in ("whisper-base", "whisper-tiny", "piper-joe", "minilm", "en-core-web-sm"):
         models.ensure(name)
     port = free_port()
     log = tmp_path_factory.mktemp("server") / "log"

@@ -1,0 +1,1 @@
+"""Entities in a text: names, dates, places and numbers, each with where it stands."""
