@@ -16,6 +16,7 @@ COMMANDS = {
     "server": ("selfhost.server.command", "the model server: speech to text and speech"),
     "engines": ("selfhost.engines.installing", "the generation engines that are here"),
     "generate": ("selfhost.engines.command", "the generation engine alone"),
+    "plan": ("selfhost.plan.command", "what models take on a card, before anything is started"),
     "call": ("selfhost.load.command", "a simulated caller plays a spoken call"),
 }
 

@@ -154,7 +154,7 @@ def _weights(
     actual, what = log.weights_bytes, "weights on each card"
     if actual is None and log.on_cpu:
         # vLLM on CPU prints no size of the loaded weights, but that of the files.
-        actual, what = log.checkpoint_bytes, "weights (of the checkpoint's files)"
+        actual, what = log.checkpoint_bytes, "weights (size of files)"
     if actual is None:
         missing.append("the size of the weights")
         return
@@ -334,7 +334,7 @@ def _cache_tokens(
     if log.concurrency is not None and context:
         comparisons.append(
             Comparison(
-                "sequences of full length at once",
+                "full sequences at once",
                 round(shape.concurrency(cache, context, in_flight), 2),
                 log.concurrency,
                 "x",

@@ -34,7 +34,7 @@ class Verdict(StrEnum):
     """Whether something fits."""
 
     YES = "yes"
-    LIKELY = "likely: within the error band"
+    LIKELY = "likely (within the error band)"
     NO = "no"
 
 
@@ -461,7 +461,7 @@ def _small_rows(models: Sequence[SmallModel], card: Card) -> list[Row]:
     ]
     if rows:
         process = overhead.CONTEXT if on_gpu else overhead.MODEL_SERVER
-        rows.append(Row("its process", MODEL_SERVER, none, none, none, process))
+        rows.append(Row("model server itself", MODEL_SERVER, none, none, none, process))
     return rows
 
 
