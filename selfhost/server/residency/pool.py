@@ -152,6 +152,11 @@ class Pool:
             log.error("%s gave no answer: %s", resident.entry.id, error)
             self.suspects.add(resident.entry.id)
             raise refusals.garbage(error) from error
+        except ApiError:
+            raise
+        except Exception:
+            self.suspects.add(resident.entry.id)  # whatever failed, a broken model may be why
+            raise
         finally:
             self._ledger.release(resident)
 
