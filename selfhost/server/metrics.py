@@ -65,6 +65,10 @@ class Metrics:
         self.final_seconds = histogram(
             "model_server_final_seconds", "From the commit of an utterance to its transcript"
         )
+        self.realtime_lag_seconds = histogram(
+            "model_server_realtime_lag_seconds",
+            "How long after sound came in the words in it were known",
+        )
         self.speculations = counter(
             "model_server_speculations_total",
             "Transcripts decoded before the commit: used, or outdated by more speech",

@@ -20,6 +20,7 @@ from selfhost.server.metrics import Metrics
 from selfhost.server.realtime import events
 from selfhost.server.realtime.buffer import SoundBuffer
 from selfhost.server.realtime.config import SessionConfig, updated
+from selfhost.server.realtime.lag import Lag
 from selfhost.server.realtime.utterances import DecodeRequest, Kind, Utterances
 from selfhost.server.residency.entry import Job
 from selfhost.server.residency.pool import Pool
@@ -73,6 +74,7 @@ class Connection:
         self._decoded = asyncio.Event()
         self._stalled = asyncio.Event()
         self._committed_at: dict[str, float] = {}
+        self._lag = Lag()
         self._language: str | None = None
 
     async def hold(self, model: str) -> TranscriptionModel:
@@ -171,8 +173,10 @@ class Connection:
         loop = asyncio.get_running_loop()
         probabilities = await loop.run_in_executor(self._executor, self._listen, samples)
         self._metrics.audio_seconds.labels("in").inc(len(samples) / self._config.rate_hz)
+        self._lag.heard(self._sound.end, time.perf_counter())
         self._send_all(self._utterances.heard(probabilities))
         self._sound.forget_before(self._utterances.needed_from)
+        self._lag.forget_before(self._utterances.needed_from)
         while len(self._sound) > MAX_UNDECODED_S * SAMPLE_RATE_HZ:
             self._pump()
             if not self._tasks:
@@ -224,6 +228,8 @@ class Connection:
                 )
             if request.kind is not Kind.PARTIAL and decoded.text:
                 self._language = self._language or decoded.language
+            if (lag_s := self._lag.decoded(read_to, time.perf_counter())) is not None:
+                self._metrics.realtime_lag_seconds.observe(lag_s)
             told = self._utterances.decoded(request, decoded.text, read_to)
         except ApiError as problem:
             told = self._utterances.failed(request, problem.message)
