@@ -125,6 +125,10 @@ class Architecture:
     def is_latent(self) -> bool:
         return any(group.kind is Attention.LATENT for group in self.attention)
 
+    @property
+    def has_windows(self) -> bool:
+        return any(group.kind is Attention.SLIDING for group in self.attention)
+
     def check_tensor_parallel(self, ranks: int) -> None:
         """That its heads can be laid over so many ranks; engines demand the same.
 

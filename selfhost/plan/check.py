@@ -289,10 +289,12 @@ def _cache_tokens(
     comparisons: list[Comparison],
     missing: list[str],
 ) -> None:
-    cache = log.least_cache_bytes
+    """Blocks, tokens and sequences from the cache as printed, or from each other without it."""
+    cache, context = log.least_cache_bytes, log.max_model_len
     if cache is None:
         if log.on_cpu:
             missing.append("the size of the KV cache")
+        _from_each_other(log, comparisons)
         return
     shape = kv_cache.shape(
         architecture,
@@ -301,46 +303,55 @@ def _cache_tokens(
         block_tokens=log.block_tokens,
         on_cpu=log.on_cpu,
     )
+    tolerance: float | None = CACHE_TOLERANCE
     given = f"{gib(cache)} of cache as printed"
-    if log.blocks is not None:
-        comparisons.append(
-            Comparison(
-                "KV cache",
-                shape.blocks(cache),
-                log.blocks,
-                "blocks",
-                tolerance=CACHE_TOLERANCE,
-                given=given,
-            )
+    if len(log.cache_bytes) < log.ranks:
+        # The card with the least decides, and it may be one that the log leaves out.
+        missing.append(
+            f"the cache of {log.ranks - len(log.cache_bytes)} of {log.ranks} cards: the engine "
+            "takes the smallest, so what is predicted from the others promises nothing"
         )
+        tolerance = None
     in_flight = flags.in_flight(batched, on_cpu=log.on_cpu)
-    context = log.max_model_len
-    if log.cache_tokens is not None:
-        tokens = (
-            shape.printed_tokens(cache, context, in_flight)
-            if context
-            else shape.blocks(cache) * shape.block_tokens
-        )
-        comparisons.append(
-            Comparison(
-                "KV cache",
-                tokens,
-                log.cache_tokens,
-                "tokens",
-                tolerance=CACHE_TOLERANCE,
-                given=given,
+
+    def add(what: str, predicted: float, actual: float | None, unit: str) -> None:
+        if actual is not None:
+            comparisons.append(
+                Comparison(what, predicted, actual, unit, tolerance=tolerance, given=given)
             )
-        )
-    if log.concurrency is not None and context:
-        comparisons.append(
-            Comparison(
-                "full sequences at once",
-                round(shape.concurrency(cache, context, in_flight), 2),
-                log.concurrency,
-                "x",
-                tolerance=CACHE_TOLERANCE,
-                given=given,
-            )
-        )
+
+    add("KV cache", shape.blocks(cache), log.blocks, "blocks")
+    if context:
+        tokens = shape.printed_tokens(cache, context, in_flight)
+        concurrency = round(shape.concurrency(cache, context, in_flight), 2)
+        add("KV cache", tokens, log.cache_tokens, "tokens")
+        add("full sequences at once", concurrency, log.concurrency, "x")
+    elif architecture.has_windows:
+        missing.append("the longest sequence, without which windows cannot be counted")
+    else:
+        add("KV cache", shape.blocks(cache) * shape.block_tokens, log.cache_tokens, "tokens")
     if log.cache_tokens is None and log.blocks is None:
         missing.append("the tokens or blocks of the KV cache")
+
+
+def _from_each_other(log: BootLog, comparisons: list[Comparison]) -> None:
+    if log.concurrency is None or log.max_model_len is None:
+        return
+    if log.cache_tokens is not None:
+        tokens, given = log.cache_tokens, "the tokens as printed"
+    elif log.blocks is not None:
+        tokens = log.blocks * (log.block_tokens or kv_cache.GPU_BLOCK_TOKENS)
+        given = "the blocks as printed"
+    else:
+        return
+    predicted = round(tokens / log.max_model_len, 2)
+    comparisons.append(
+        Comparison(
+            "full sequences at once",
+            predicted,
+            log.concurrency,
+            "x",
+            tolerance=CACHE_TOLERANCE,
+            given=given,
+        )
+    )

@@ -517,6 +517,13 @@ def _notes(
             "Sizes are those of each card. The engine takes the smallest cache over its cards, so "
             "the other models belong on the card with the most room."
         )
+    for one in generators:
+        name = one.wanted.precision
+        if name in ("int8", "w8a8", "int4") and one.architecture.quantisation is None:
+            notes.append(
+                f"vLLM makes no {name} of {one.architecture.name} while it loads: serve a "
+                "checkpoint that is quantised so."
+            )
     if small and not card.is_cpu:
         notes.append(
             "What the model server's models need besides their weights was not measured on a card."

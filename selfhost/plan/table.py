@@ -178,6 +178,8 @@ def print_check(check: Check, console: Console) -> None:
 
 
 def _holds(one: Comparison) -> Text:
+    if one.tolerance is None and one.band is None:
+        return Text("not promised", "dim")
     if one.holds:
         return Text("as promised" if one.tolerance is not None else "within its band", "green")
     if one.tolerance is not None:
