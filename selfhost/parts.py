@@ -14,6 +14,7 @@ from typing import Literal
 
 from selfhost.engines import llama, vllm
 from selfhost.errors import SetupError
+from selfhost.plan.start_order import Starter, order
 from selfhost.settings import StackSettings
 
 ROOM_SERVER = "room-server"
@@ -125,6 +126,8 @@ def build(
         )
     if settings.runs_generation:
         parts.append(_generation(settings, profile, python, shared))
+    waits_for = card_order(settings, profile)
+    parts = [replace(part, needs=waits_for.get(part.name, ())) for part in parts]
     endpoints = tuple(part.name for part in parts)
     parts.append(
         Part(
@@ -158,6 +161,24 @@ def build(
         )
     )
     return tuple(parts)
+
+
+def card_order(settings: StackSettings, profile: Profile) -> dict[str, tuple[str, ...]]:
+    """Whom each part that loads models waits for, since they share a card; nobody on a CPU.
+
+    Args:
+        settings: valid ones.
+        profile: where generation runs.
+    """
+    on_card = profile == "gpu"
+    starters = []
+    if settings.runs_model_server:
+        shares = on_card and settings.model_server_device != "cpu"
+        starters.append(Starter(MODEL_SERVER, measures_the_card=False, on_card=shares))
+    if settings.runs_generation:
+        measures = on_card and generation_engine(settings, profile) == "vllm"
+        starters.append(Starter(GENERATION, measures_the_card=measures, on_card=on_card))
+    return {step.name: step.waits_for for step in order(starters)}
 
 
 def generation_engine(settings: StackSettings, profile: Profile) -> Literal["llama", "vllm"]:

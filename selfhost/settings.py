@@ -33,6 +33,7 @@ class StackSettings(BaseSettings):
     model_server_port: int = Field(default=8100, ge=1, le=65535)
     model_server_api_key: SecretStr | None = None
     model_server_transcription_model: str = "whisper-base"
+    model_server_device: Literal["cpu", "cuda", "auto"] = "cpu"
     generation_port: int = Field(default=8200, ge=1, le=65535)
     worker_port: int = Field(default=8081, ge=1, le=65535)
     page_port: int = Field(default=8501, ge=1, le=65535)

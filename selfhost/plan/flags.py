@@ -119,13 +119,18 @@ def check_workload(context_tokens: int, sequences: int, architecture: Architectu
         )
 
 
-def batched_tokens_for(sequences: int) -> int:
+def batched_tokens_for(sequences: int, batched_tokens: int = BATCHED_TOKENS) -> int:
     """Tokens in one step: vLLM wants at least one for each sequence."""
-    return max(BATCHED_TOKENS, sequences)
+    return max(batched_tokens, sequences)
 
 
 def vllm_on_cpu(
-    architecture: Architecture, *, context_tokens: int, sequences: int, enforce_eager: bool = True
+    architecture: Architecture,
+    *,
+    context_tokens: int,
+    sequences: int,
+    batched_tokens: int = BATCHED_TOKENS,
+    enforce_eager: bool = True,
 ) -> VllmFlags:
     """vLLM on the CPU: a cache of whole GiB that holds so many sequences of full length.
 
@@ -133,6 +138,7 @@ def vllm_on_cpu(
         architecture: the model.
         context_tokens: longest sequence.
         sequences: at once.
+        batched_tokens: in one step; on a few cores many keep everyone waiting.
         enforce_eager: compile nothing; a start takes a minute less.
 
     Raises:
@@ -140,7 +146,7 @@ def vllm_on_cpu(
     """
     check_workload(context_tokens, sequences, architecture)
     shape = kv_cache.shape(architecture, on_cpu=True)
-    batched = batched_tokens_for(sequences)
+    batched = batched_tokens_for(sequences, batched_tokens)
     needed = shape.sequence_bytes(context_tokens, sequences, in_flight(batched, on_cpu=True))
     return VllmFlags(
         max_model_len=context_tokens,

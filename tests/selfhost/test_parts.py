@@ -36,6 +36,21 @@ def test_the_worker_waits_for_the_rooms_and_the_models() -> None:
     assert all(not every[name].needs for name in parts.NAMES if name != "worker")
 
 
+@pytest.mark.parametrize("device", ["cuda", "auto"])
+def test_the_model_server_waits_for_generation_where_both_use_the_card(device: str) -> None:
+    settings = StackSettings(model_server_device=device)
+    every = build(settings, "gpu")
+    assert every["model-server"].needs == ("generation",)
+    assert every["generation"].needs == ()
+    assert build(settings, "cpu")["model-server"].needs == ()
+
+
+def test_a_model_server_beside_the_card_waits_for_nobody() -> None:
+    assert build(StackSettings(), "gpu")["model-server"].needs == ()
+    elsewhere = StackSettings(model_server_device="cuda", llm_provider="openrouter")
+    assert build(elsewhere, "gpu")["model-server"].needs == ()
+
+
 def test_a_room_server_elsewhere_is_used_and_none_is_started() -> None:
     settings = StackSettings(
         livekit_url="wss://rooms.example", livekit_api_key="key", livekit_api_secret="hidden"
