@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from selfhost.errors import SetupError
 from selfhost.plan.cards import describe
 from selfhost.plan.estimate import GIB
 from selfhost.plan.plan import Plan, Row
+
+if TYPE_CHECKING:  # it takes a second to load, which only a picture is worth
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, told apart with every kind of colour blindness; hatching besides, for
 # print in grey.
@@ -34,12 +37,25 @@ def draw(plan: Plan, path: Path) -> None:
     """
     if path.suffix.lower() not in FORMATS:
         raise SetupError(f"Expected a picture ending in {', '.join(FORMATS)}, got {path}.")
+    try:
+        figure(plan).savefig(path)
+    except OSError as error:
+        raise SetupError(f"Could not write {path}: {error.strerror}.") from None
+
+
+def figure(plan: Plan) -> Figure:
+    """The picture itself.
+
+    Args:
+        plan: what to show.
+    """
+    # A figure without pyplot: it needs no screen and leaves nothing open.
     from matplotlib.figure import Figure
 
     labels = [row.name for row in plan.rows] + ["Together"]
     height = 1.9 + 0.5 * len(labels)
-    figure = Figure(figsize=(11, height), dpi=130, layout="constrained")
-    axes = figure.add_subplot()
+    picture = Figure(figsize=(11, height), dpi=130, layout="constrained")
+    axes = picture.add_subplot()
     positions = list(range(len(labels)))
     _bars(axes, plan)
     _totals(axes, plan)
@@ -58,7 +74,7 @@ def draw(plan: Plan, path: Path) -> None:
     handles, names = axes.get_legend_handles_labels()
     # Lines come first otherwise, and the bars' parts are what the picture is about.
     in_order = sorted(range(len(names)), key=lambda one: names[one].startswith(("Room", "Error")))
-    figure.legend(
+    picture.legend(
         [handles[one] for one in in_order],
         [names[one] for one in in_order],
         loc="outside lower center",
@@ -66,10 +82,7 @@ def draw(plan: Plan, path: Path) -> None:
         frameon=False,
         fontsize=9.5,
     )
-    try:
-        figure.savefig(path)
-    except OSError as error:
-        raise SetupError(f"Could not write {path}: {error.strerror}.") from None
+    return picture
 
 
 def _is_shared(plan: Plan) -> bool:
