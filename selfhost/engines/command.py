@@ -7,12 +7,11 @@ import os
 import secrets
 import shlex
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
-import httpx
 import typer
 import uvicorn
 
@@ -21,8 +20,7 @@ from selfhost.engines import choice, gpu
 from selfhost.engines.engine import Engine
 from selfhost.engines.front import create_app
 from selfhost.engines.gate import Gate
-from selfhost.engines.llama import LlamaCpp
-from selfhost.engines.placement import Anywhere, Placement, SavedPrefixes, Slots
+from selfhost.engines.placement import placements
 from selfhost.engines.process import HUNG_AFTER_S, EngineProcess
 from selfhost.errors import SetupError, told_plainly
 from selfhost.sentinel import Sentinel
@@ -97,18 +95,6 @@ def _shown(engine: Engine) -> str:
     environment = [f"{name}={shlex.quote(value)}" for name, value in engine.environment().items()]
     # The port is free at the time of the start; 0 stands for it.
     return " ".join([*environment, shlex.join(engine.command(0))])
-
-
-def placements(engine: Engine, folder: Path) -> Callable[[httpx.AsyncClient], Placement]:
-    """How requests find their place in each life of an engine.
-
-    Args:
-        folder: where it saves slots, if it has some.
-    """
-    if isinstance(engine, LlamaCpp):
-        saved, count = SavedPrefixes(folder), engine.slots
-        return lambda client: Slots(client, count, saved)
-    return lambda client: Anywhere()
 
 
 def _serve(engine: Engine, folder: Path, host: str, port: int, hung_after_s: float) -> None:

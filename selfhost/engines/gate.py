@@ -92,6 +92,32 @@ class Gate:
             except httpx.HTTPError as error:
                 raise self._failed(f"failed ({type(error).__name__})") from error
 
+    async def whole(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a question of this process's own.
+
+        Args:
+            question: a chat request that is not streamed.
+
+        Raises:
+            ApiError: the engine is not up in time (503), or failed or refused (502).
+        """
+        opened = await self._ready()
+        conversation = Conversation.of(question["messages"])
+        number = await opened.placement.take(conversation)
+        answer: httpx.Response | None = None
+        try:
+            await opened.placement.prepare(number, conversation)
+            with self._process.working():
+                asked = {**question, **opened.placement.fields(number)}
+                answer = await opened.client.post("/v1/chat/completions", json=asked)
+        except httpx.HTTPError as error:
+            raise self._failed(f"failed ({type(error).__name__})") from error
+        finally:
+            opened.placement.finish(number, answer)
+        if answer.status_code != 200:
+            raise self._failed(f"answered {answer.status_code}")
+        return dict(answer.json())
+
     async def get(self, path: str) -> Response:
         """The engine's own answer to a question without a body.
 

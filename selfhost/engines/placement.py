@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import httpx
 
+from selfhost.engines.engine import Engine
+from selfhost.engines.llama import LlamaCpp
 from selfhost.engines.slots import Conversation, Slot, choose
 
 log = logging.getLogger(__name__)
@@ -163,3 +166,15 @@ class Slots:
         if answer.status_code != 200:
             log.warning("slot %d: %s answered %d", number, action, answer.status_code)
         return answer.status_code == 200
+
+
+def placements(engine: Engine, folder: Path) -> Callable[[httpx.AsyncClient], Placement]:
+    """How requests find their place in each life of an engine.
+
+    Args:
+        folder: where it saves slots, if it has some.
+    """
+    if isinstance(engine, LlamaCpp):
+        saved, count = SavedPrefixes(folder), engine.slots
+        return lambda client: Slots(client, count, saved)
+    return lambda client: Anywhere()

@@ -124,6 +124,11 @@ class EngineProcess:
         """What it is about, for people."""
         return self._doing
 
+    @property
+    def ended(self) -> str | None:
+        """Why it is not started again, if it is not."""
+        return self._ended
+
     def next_life(self) -> Future[Life]:
         """The current life, or the next one once it is ready. Cancel it to wait no longer.
 

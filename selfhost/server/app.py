@@ -16,6 +16,7 @@ from selfhost.server.auth import require_key
 from selfhost.server.body_limit import FORM_OVERHEAD_BYTES, LimitBody
 from selfhost.server.embedding.route import router as embedding_router
 from selfhost.server.extraction.route import router as extraction_router
+from selfhost.server.generation.route import router as generation_router
 from selfhost.server.health.route import router as health_router
 from selfhost.server.health.schedule import Schedule
 from selfhost.server.health.watch import Watch
@@ -82,6 +83,7 @@ def create_app(
         embedding_router,
         reranking_router,
         extraction_router,
+        generation_router,
     ):
         app.include_router(router)
     started_at = int(time.time())

@@ -9,6 +9,7 @@ from typing import Any
 from selfhost.errors import SetupError
 from selfhost.server.embedding.entries import entries as embedding_entries
 from selfhost.server.extraction.entries import entries as extraction_entries
+from selfhost.server.generation.entries import entries as generation_entries
 from selfhost.server.metrics import Metrics
 from selfhost.server.reranking.entries import entries as reranking_entries
 from selfhost.server.residency.entry import Entry
@@ -25,6 +26,7 @@ KINDS: tuple[Offer, ...] = (
     embedding_entries,
     reranking_entries,
     extraction_entries,
+    generation_entries,
 )
 
 

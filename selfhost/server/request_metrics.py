@@ -12,6 +12,7 @@ ENDPOINTS = {
     "/v1/embeddings": "embeddings",
     "/v1/rerank": "rerank",
     "/v1/extract": "extract",
+    "/v1/chat/completions": "chat",
     "/v1/models": "models",
 }
 

@@ -1,0 +1,1 @@
+"""Chat answers by a small generator, whose engine is a child process."""
