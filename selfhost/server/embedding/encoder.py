@@ -35,14 +35,17 @@ def pool(hidden: Vectors, mask: NDArray[np.int64], pooling: Pooling) -> Vectors:
     Returns:
         [texts, dimensions]. A text without length stays so: what is no vector is not made up.
     """
-    if pooling is Pooling.CLS:
-        pooled = hidden[:, 0]
-    else:
-        weights = mask[..., None].astype(np.float32)
-        pooled = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
-    norms = np.linalg.norm(pooled, axis=1, keepdims=True)
-    vectors: Vectors = pooled / np.where(norms == 0, 1, norms)
-    return vectors
+    # Numbers that are none stay so in the answer, where they are noticed.
+    with np.errstate(invalid="ignore"):
+        if pooling is Pooling.CLS:
+            pooled = hidden[:, 0]
+        else:
+            # Chosen and not multiplied by 0: what is computed of the filling may be anything.
+            kept = np.where(mask[..., None] == 1, hidden, np.float32(0))
+            pooled = kept.sum(axis=1) / np.maximum(mask.sum(axis=1, keepdims=True), 1)
+        norms = np.linalg.norm(pooled, axis=1, keepdims=True)
+        vectors: Vectors = pooled / np.where(norms == 0, 1, norms)
+    return vectors.astype(np.float32)
 
 
 class SentenceEncoder:
