@@ -45,12 +45,12 @@ class Session:
     async def send_text(self, text: str) -> None:
         await self._socket.send(text)
 
-    async def until(self, kind: str, timeout_s: float = 20) -> dict[str, Any]:
+    async def until(self, *kinds: str, timeout_s: float = 20) -> dict[str, Any]:
         async with asyncio.timeout(timeout_s):
             while True:
                 event: dict[str, Any] = json.loads(await self._socket.recv())
                 self.seen.append(event)
-                if event["type"] == kind:
+                if event["type"] in kinds:
                     return event
 
     async def hear(self, pcm: Pcm) -> str:
