@@ -360,6 +360,10 @@ class Pool:
         """Note why a load failed; what those who wait for it are told."""
         if isinstance(error, NoRoomError):
             self._refuse(entry, "no_room")
+            if self._ledger.sizes.forget(entry):
+                return refusals.failed(
+                    entry.id, self._failures.add(entry.id, str(error), self._clock())
+                )
             return refusals.no_room(entry.id, str(error))
         self._metrics.loads.labels(entry.id, "failed").inc()
         if isinstance(error, SetupError):

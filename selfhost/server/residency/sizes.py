@@ -50,6 +50,11 @@ class Sizes:
             floor_bytes = int(entry.memory_bytes * MIN_SHARE)
             self._measured_bytes[entry.id] = max(after_bytes - before_bytes, floor_bytes)
 
+    def forget(self, entry: Entry[Any]) -> bool:
+        """Go by the estimate again, since what was measured keeps the model out for good: other
+        models' work may have swelled it. Returns whether there was anything measured."""
+        return self._measured_bytes.pop(entry.id, None) is not None
+
     @contextmanager
     def changing(self) -> Iterator[Change]:
         """Around everything that takes or frees much memory."""

@@ -16,7 +16,7 @@ from selfhost.server.transcription.whisper import Whisper
 
 MB = 1_000_000
 
-MEMORY_BYTES = {"whisper-base": 330 * MB, "whisper-tiny": 230 * MB}
+MEMORY_BYTES = {"whisper-base": 200 * MB, "whisper-tiny": 115 * MB}
 """With int8 weights on a CPU, after a first decode; measured."""
 
 # Names that clients use by default, or must use to get a protocol's features.

@@ -374,6 +374,26 @@ def test_a_load_larger_than_thought_makes_way_for_those_in_use_and_waits_its_tur
     run(case())
 
 
+def test_a_measurement_that_keeps_a_model_out_for_good_is_not_trusted_for_good() -> None:
+    """Memory is measured while others work, and their work may seem to be the model's."""
+
+    async def case() -> None:
+        machine = Machine([Kind(4, load_s=2)], budget_bytes=10)
+        pool = machine.make_pool()
+        asked = later(machine.use("m0", 1))
+        await asyncio.sleep(1)
+        machine.held_bytes += 9
+        with pytest.raises(ApiError, match="it takes") as told:
+            await asked
+        assert told.value.retry_after_s == 1
+        machine.held_bytes -= 9
+        await asyncio.sleep(1)
+        await machine.use("m0", 1)
+        assert pool.state("m0").memory_bytes == 4
+
+    run(case())
+
+
 def test_a_small_model_passes_a_large_one_that_waits_for_others_to_finish() -> None:
     async def case() -> None:
         machine = Machine([Kind(5), Kind(9), Kind(3)], budget_bytes=10)
