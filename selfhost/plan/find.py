@@ -52,6 +52,21 @@ _GGUF_TYPES = {
 }
 
 
+# Models without a cache, by the `model_type` of their config: planned by their files' size.
+SMALL_TYPES = {
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "modernbert", "nomic_bert"), "embeddings"),
+    **dict.fromkeys(("deberta-v2", "gliner"), "entities"),
+    "whisper": "speech to text",
+}
+WEIGHT_FILES = {
+    ".safetensors": "torch",
+    ".bin": "torch or CTranslate2",
+    ".pt": "torch pickle",
+    ".onnx": "ONNX",
+    ".onnx_data": "ONNX",
+}
+
+
 def find(name: str) -> Architecture | SmallModel:
     """What the plan knows of a model.
 
@@ -76,7 +91,7 @@ def find(name: str) -> Architecture | SmallModel:
     raise SetupError(_unknown(name))
 
 
-def from_path(path: Path) -> Architecture:
+def from_path(path: Path) -> Architecture | SmallModel:
     """A model from its own files.
 
     Raises:
@@ -99,7 +114,29 @@ def from_path(path: Path) -> Architecture:
         raise SetupError(f"Could not read {file} as JSON: {error}") from None
     if not isinstance(content, dict):
         raise SetupError(f"{file}: expected a JSON object, got {type(content).__name__}.")
-    return config.read(content, file.parent.name or str(file))
+    name = file.parent.name or str(file)
+    if job := SMALL_TYPES.get(str(content.get("model_type"))):
+        return SmallModel(name, job, _weights_bytes(file.parent, name))
+    return config.read(content, name)
+
+
+def _weights_bytes(folder: Path, name: str) -> int:
+    """The weights in a folder; of several formats of the same weights, the largest.
+
+    Raises:
+        SetupError: there are none, so that its size is not known.
+    """
+    sizes: dict[str, int] = {}
+    for file in folder.rglob("*"):
+        kind = WEIGHT_FILES.get(file.suffix)
+        if kind is not None and file.is_file():
+            sizes[kind] = sizes.get(kind, 0) + file.stat().st_size
+    if not sizes:
+        raise SetupError(
+            f"{name} is planned by the size of its weights, and {folder} holds none. Give a "
+            "folder with them."
+        )
+    return max(sizes.values())
 
 
 def from_gguf(path: Path) -> Architecture:

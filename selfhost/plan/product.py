@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from selfhost.errors import SetupError
+from selfhost.plan.architecture import Architecture
 from selfhost.plan.cards import Card
+from selfhost.plan.find import find
+from selfhost.plan.flags import VllmFlags
+from selfhost.plan.plan import Wanted, plan
 
 # A call's prompt, its booking and a dozen turns stay below it; llama.cpp's slots have as much.
 CONTEXT_TOKENS = 4096
@@ -31,3 +36,44 @@ def models(card: Card) -> tuple[str, ...]:
 def sequences(card: Card) -> int:
     """How many calls at once it is planned for."""
     return SEQUENCES_ON_CPU if card.is_cpu else SEQUENCES_ON_GPU
+
+
+def vllm_flags(
+    model: str,
+    card: Card,
+    *,
+    context_tokens: int = CONTEXT_TOKENS,
+    sequences: int = SEQUENCES_ON_GPU,
+    shares_card: bool = True,
+    utilisation: float | None = None,
+) -> VllmFlags:
+    """What vLLM is told when the product starts it on a card.
+
+    Args:
+        model: a path, a catalogue name or a hub name.
+        card: what it starts on. Its free bytes are those before any of the product runs there.
+        context_tokens: longest sequence.
+        sequences: at once.
+        shares_card: the model server's models lie on it too.
+        utilisation: vLLM's share of the card where the user set it; None to take what is left.
+
+    Raises:
+        SetupError: the plan does not know the model, or it does not fit; the message says what to
+            do.
+    """
+    generator = find(model)
+    if not isinstance(generator, Architecture):
+        raise SetupError(f"{model} is no language model; vLLM serves one.")
+    asked = Wanted(
+        generator, context_tokens=context_tokens, sequences=sequences, utilisation=utilisation
+    )
+    others = [Wanted(find(name)) for name in ON_GPU[1:]] if shares_card else []
+    row = plan(card, [asked, *others]).rows[0]
+    flags = row.generation.flags if row.generation else None
+    if not isinstance(flags, VllmFlags):
+        raise SetupError(
+            f"{generator.name} does not fit on {card.name} with {context_tokens:,} tokens of "
+            "context: `python -m selfhost plan` shows what takes how much, and what a smaller "
+            "precision would free."
+        )
+    return flags

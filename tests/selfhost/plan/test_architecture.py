@@ -176,6 +176,17 @@ def test_the_products_own_file_says_the_same_of_itself_as_the_catalogue() -> Non
     assert weights.per_rank(read).bytes / GIB == pytest.approx(1.04, abs=0.01)
 
 
+def test_a_model_without_a_cache_is_planned_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "xlm-roberta"}')
+    with pytest.raises(SetupError, match="holds none"):
+        find(str(tmp_path))
+    (tmp_path / "onnx").mkdir()
+    (tmp_path / "onnx" / "model.onnx").write_bytes(b"0" * 3000)
+    (tmp_path / "onnx" / "model.onnx_data").write_bytes(b"0" * 4000)
+    (tmp_path / "model.safetensors").write_bytes(b"0" * 6000)
+    assert find(str(tmp_path)) == SmallModel(tmp_path.name, "embeddings", 7000)
+
+
 def test_a_broken_gguf_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "cut.gguf"
     for content in (b"", b"GGUF", b"GGUF\x03\x00\x00\x00" + b"\xff" * 40, b"nonsense" * 9):

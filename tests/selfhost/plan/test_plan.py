@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from selfhost.errors import SetupError
-from selfhost.plan import cards, flags, overhead
+from selfhost.plan import cards, flags, overhead, product
 from selfhost.plan.architecture import Architecture
 from selfhost.plan.cards import Card
 from selfhost.plan.estimate import GIB, Estimate
@@ -92,6 +92,21 @@ def test_flags_for_a_model_are_those_of_its_plan() -> None:
     )
     with pytest.raises(SetupError, match="does not fit on RTX 4090"):
         flags.vllm_on_gpu(model, card, context_tokens=4096, sequences=8, others_bytes=20 * GIB)
+
+
+def test_the_product_starts_vllm_with_what_its_plan_leaves_it() -> None:
+    card = cards.named("RTX 4090")
+    model = "Qwen/Qwen3-4B-Instruct-2507"
+    alone = product.vllm_flags(model, card, shares_card=False)
+    shared = product.vllm_flags(model, card)
+    assert alone.gpu_memory_utilization is not None
+    assert shared.gpu_memory_utilization is not None
+    assert shared.gpu_memory_utilization < alone.gpu_memory_utilization - 0.2
+    assert product.vllm_flags(model, card, utilisation=0.5).gpu_memory_utilization == 0.5
+    with pytest.raises(SetupError, match="does not fit on T4"):
+        product.vllm_flags(model, cards.named("T4"))
+    with pytest.raises(SetupError, match="is no language model"):
+        product.vllm_flags("bge-m3", card)
 
 
 def test_what_the_engines_are_told() -> None:
