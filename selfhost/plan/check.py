@@ -126,7 +126,7 @@ def compare(log: BootLog, architecture: Architecture) -> Check:
     comparisons: list[Comparison] = []
     missing: list[str] = []
     sequences = log.max_num_seqs or DEFAULT_SEQUENCES
-    batched = log.batched_tokens or max(flags.BATCHED_TOKENS, 0)
+    batched = log.batched_tokens or flags.BATCHED_TOKENS
     weights_now = weights.per_rank(
         architecture, ranks=log.ranks, quantisation=architecture.quantisation
     )

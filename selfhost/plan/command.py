@@ -43,14 +43,14 @@ def plan_memory(
     sequences: Annotated[
         int | None,
         typer.Option(
-            help=f"Sequences at once. [default: {product.SEQUENCES_ON_GPU}, on a CPU "
-            f"{product.SEQUENCES_ON_CPU}]",
+            help=f"Sequences at once. Usually {product.SEQUENCES_ON_GPU}, and on a CPU "
+            f"{product.SEQUENCES_ON_CPU}.",
             show_default=False,
         ),
     ] = None,
     precision: Annotated[
         str | None,
-        typer.Option(help="Of the weights: bf16, fp8, int8, int4. [default: the checkpoint's]"),
+        typer.Option(help="Of the weights: bf16, fp8, int8, int4. Usually the checkpoint's own."),
     ] = None,
     kv_dtype: Annotated[
         str, typer.Option("--kv-dtype", help="Of the KV cache: auto (16 bits) or fp8.")
@@ -59,7 +59,7 @@ def plan_memory(
     gpu_memory_utilization: Annotated[
         float | None,
         typer.Option(
-            min=0.01, max=1.0, help="vLLM's share of the card. [default: what the others leave]"
+            min=0.01, max=1.0, help="vLLM's share of the card. Usually what the others leave."
         ),
     ] = None,
     enforce_eager: Annotated[

@@ -161,7 +161,9 @@ def attention_layers(
         pattern = int(text.get("sliding_window_pattern") or 6)
         sliding = layers - layers // pattern  # the last of each pattern is full
     elif model_type in ("qwen2", "qwen2_moe", "qwen3", "qwen3_moe"):
-        sliding = 0 if not text.get("use_sliding_window") else layers
+        # The first ones stay full.
+        full = int(text.get("max_window_layers") or 0) if text.get("use_sliding_window") else layers
+        sliding = max(0, layers - full)
     else:
         sliding = layers
     groups = []

@@ -147,6 +147,20 @@ def test_the_cache_follows_from_what_a_newer_version_consumed() -> None:
     }
 
 
+def test_the_cache_of_a_published_log_of_two_cards_follows_from_its_parts() -> None:
+    # What a card's share leaves does not depend on the model; its tokens do, and are not given.
+    log = (
+        "tensor_parallel_size=2,\nAvailable KV cache memory: 12.26 GiB\nFree memory on device "
+        "(30.27/31.4 GiB) on startup. Desired GPU memory utilization is (0.92, 28.88 GiB). Actual "
+        "usage is 15.03 GiB for consumed memory (weights + non-torch), 1.59 GiB for peak "
+        "activation, and 0.09 GiB for CUDAGraph memory."
+    )
+    result = check(log, generator, "Qwen3-30B-A3B")
+    cache = next(one for one in result.comparisons if one.what == "KV cache on each card")
+    assert cache.predicted / GIB == pytest.approx(12.26, abs=0.02)
+    assert cache.holds
+
+
 def test_a_cache_that_is_far_off_is_called_so() -> None:
     log = "Available KV cache memory: 8.11 GiB\nGPU KV cache size: 367,404 tokens"
     result = check(log, generator, "Qwen3-4B")

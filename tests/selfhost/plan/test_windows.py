@@ -84,6 +84,17 @@ def test_a_window_that_is_switched_off_is_none() -> None:
     assert not config.read(qwen, "q").has_windows
 
 
+def test_a_window_that_is_switched_on_leaves_the_first_layers_full() -> None:
+    qwen = {
+        **PUBLIC_MODELS["qwen2.5-7b"].config,
+        "sliding_window": 4096,
+        "use_sliding_window": True,
+        "max_window_layers": 21,
+    }
+    found = {one.kind.value: one.count for one in config.read(qwen, "q").attention}
+    assert found == {"full": 21, "sliding window": 7}
+
+
 def test_latent_attention_keeps_one_vector_a_token_on_every_card() -> None:
     model = config.read(PUBLIC_MODELS["deepseek-v2-lite"].config, "latent")
     alone, shared = kv_cache.shape(model), kv_cache.shape(model, ranks=4)
