@@ -92,12 +92,13 @@ def sign_token(settings: Settings) -> str:
 
 async def check_room_server(settings: Settings) -> Problem | None:
     """Whether the room server answers and takes this page's key."""
-    timeout = aiohttp.ClientTimeout(total=CHECK_TIMEOUT_S)
     url = settings.room_url
     try:
-        async with api.LiveKitAPI(
-            url, settings.room_key, settings.room_secret, timeout=timeout
-        ) as server:
+        # The client's own timeout does not hold for a server that takes the question and is silent.
+        async with (
+            asyncio.timeout(CHECK_TIMEOUT_S),
+            api.LiveKitAPI(url, settings.room_key, settings.room_secret) as server,
+        ):
             await server.room.list_rooms(api.ListRoomsRequest(names=["none"]))
     except api.TwirpError as error:
         if error.status in (401, 403):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jwt
 
 from tests.ports import free_port
+from tests.ui.endpoints import hanging
 from tests.ui.services import LONG_SECRET, RoomServer
 from ui.reception import TOKEN_TTL, Pass, Problem, admit, sign_token
 from ui.settings import Settings
@@ -67,6 +68,13 @@ def test_a_room_server_that_is_down_is_told(unused_tcp_port: int) -> None:
     nowhere = f"ws://127.0.0.1:{unused_tcp_port}"
     settings = settings_for(RoomServer(nowhere, "devkey", LONG_SECRET))
     assert admit(settings) == Problem("room_server_unreachable", nowhere)
+
+
+def test_a_room_server_that_hangs_is_told_in_time() -> None:
+    with hanging() as port:
+        nowhere = f"ws://127.0.0.1:{port}"
+        settings = settings_for(RoomServer(nowhere, "devkey", LONG_SECRET))
+        assert admit(settings) == Problem("room_server_unreachable", nowhere)
 
 
 def test_a_key_that_the_room_server_refuses_is_told(rooms: RoomServer) -> None:
