@@ -49,7 +49,7 @@ if (options.tests) {
     ...shared,
     // Streamlit takes a text of one line for the name of a file; the banner makes it two.
     banner: { js: `// ${banner}`, css: `/* ${banner} */` },
-    entryPoints: { call: "src/main.tsx", styles: "src/styles.css" },
+    entryPoints: { call: "src/main.tsx", replay: "src/replay.tsx", styles: "src/styles.css" },
     legalComments: "none", // licences.txt has them whole
     metafile: true,
     minify: true,

@@ -11,7 +11,7 @@ function exchange() {
   const one = new Exchange();
   one.connect((request) => asked.push(request));
   const answer = (request: string, pass: Pass) =>
-    one.receive({ hotel_name: "", answer: { request, pass } });
+    one.receive({ hotel_name: "", is_shown: true, answer: { request, pass } });
   return { one, asked, answer };
 }
 

@@ -6,6 +6,8 @@ import type { Pass } from "./session";
 /** What the page's server sends: the hotel, and its answer to the latest request. */
 export interface Data {
   hotel_name: string;
+  /** Whether the call's own view is open, and not another of the page's. */
+  is_shown: boolean;
   answer: { request: string; pass: Pass | Problem } | null;
 }
 

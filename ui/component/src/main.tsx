@@ -31,6 +31,7 @@ class Mounted {
   private readonly session: Session;
   private screen: Screen = IDLE;
   private hotel = "";
+  private isShown = true;
 
   constructor(parent: HTMLElement | ShadowRoot) {
     setLogLevel("warn");
@@ -46,6 +47,7 @@ class Mounted {
 
   receive(data: Data, ask: (request: string) => void): void {
     this.hotel = data.hotel_name;
+    this.isShown = data.is_shown;
     this.exchange.connect(ask);
     this.exchange.receive(data);
     this.render();
@@ -67,6 +69,7 @@ class Mounted {
     render(
       <App
         hotel={this.hotel}
+        isShown={this.isShown}
         screen={this.screen}
         session={this.session}
         start={(microphone) =>

@@ -6,6 +6,7 @@ import type { Session } from "../session";
 import type { Component } from "../timeline";
 import { BookingCard } from "./booking-card";
 import { Controls } from "./controls";
+import { CallBar } from "./call-bar";
 import { Conversation } from "./conversation";
 import { DelaysCard } from "./delays-card";
 import { ProblemNote, Reconnecting, TroubleNote } from "./notes";
@@ -19,7 +20,11 @@ interface Props {
   start(microphone: boolean): void;
 }
 
-export function App({ hotel, screen, session, start }: Props) {
+export function App({ isShown, ...props }: Props & { isShown: boolean }) {
+  return isShown ? <Shown {...props} /> : <CallBar {...props} />;
+}
+
+function Shown({ hotel, screen, session, start }: Props) {
   const { phase, problem } = screen;
   const root = useRef<HTMLDivElement>(null);
   const calling = phase !== "idle" && phase !== "preparing";

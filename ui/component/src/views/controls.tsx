@@ -23,23 +23,27 @@ export function Controls({ screen, session, start }: Props) {
     );
   return (
     <div class="controls">
-      {screen.microphone && (
-        <button
-          class="round"
-          aria-pressed={screen.muted}
-          aria-label={screen.muted ? "Unmute the microphone" : "Mute the microphone"}
-          title={screen.muted ? "Unmute" : "Mute"}
-          onClick={() => void session.setMuted(!screen.muted)}
-        >
-          {screen.muted ? <MutedIcon /> : <MicrophoneIcon />}
-        </button>
-      )}
+      {screen.microphone && <MuteButton screen={screen} session={session} />}
       <TypeInstead session={session} disabled={screen.phase !== "talking"} />
       <button class="hang-up" onClick={() => session.hangUp()}>
         <HangUpIcon />
         Hang up
       </button>
     </div>
+  );
+}
+
+export function MuteButton({ screen, session }: { screen: Screen; session: Session }) {
+  return (
+    <button
+      class="round"
+      aria-pressed={screen.muted}
+      aria-label={screen.muted ? "Unmute the microphone" : "Mute the microphone"}
+      title={screen.muted ? "Unmute" : "Mute"}
+      onClick={() => void session.setMuted(!screen.muted)}
+    >
+      {screen.muted ? <MutedIcon /> : <MicrophoneIcon />}
+    </button>
   );
 }
 

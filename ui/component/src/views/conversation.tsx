@@ -6,11 +6,17 @@ import { NAMES, seconds } from "../delays";
 
 const NEAR_END_PX = 48;
 
+interface Names {
+  hotel: string;
+  /** The caller's name on the screen: whoever looks on is not the caller. */
+  guest?: string;
+}
+
 /**
  * The captions. What is finished stands in a log that screen readers announce; what is still being
  * said changes several times a second and is kept from them until it is finished.
  */
-export function Conversation({ lines, hotel }: { lines: Line[]; hotel: string }) {
+export function Conversation({ lines, ...names }: { lines: Line[] } & Names) {
   const { box, content, onScroll } = useKeptAtEnd();
   const finished = lines.filter((line) => !line.live);
   const live = lines.filter((line) => line.live);
@@ -28,13 +34,13 @@ export function Conversation({ lines, hotel }: { lines: Line[]; hotel: string })
         <div role="log" aria-live="polite" aria-label="Conversation">
           <ol>
             {finished.map((line) => (
-              <Caption key={line.key} line={line} hotel={hotel} />
+              <Caption key={line.key} line={line} {...names} />
             ))}
           </ol>
         </div>
         <ol aria-hidden="true" class="now">
           {live.map((line) => (
-            <Caption key={line.key} line={line} hotel={hotel} />
+            <Caption key={line.key} line={line} {...names} />
           ))}
         </ol>
       </div>
@@ -67,12 +73,12 @@ function useKeptAtEnd() {
   return { box, content, onScroll };
 }
 
-function Caption({ line, hotel }: { line: Line; hotel: string }) {
+function Caption({ line, hotel, guest = "You" }: { line: Line } & Names) {
   const { who, live, interrupted, typed, text, delays } = line;
   return (
     <li class={`line ${who}${live ? " live" : ""}`} data-who={who} data-live={live}>
       <span class="who">
-        {who === "guest" ? "You" : hotel}
+        {who === "guest" ? guest : hotel}
         {typed && <em> typed</em>}
       </span>
       <p>

@@ -4,7 +4,7 @@ import { type AgentState, type Screen, agentState } from "../screen";
 import type { Session } from "../session";
 import { Meter } from "./meter";
 
-const WORDS: Record<AgentState, string> = {
+export const WORDS: Record<AgentState, string> = {
   connecting: "Connecting",
   listening: "Listening",
   thinking: "Thinking",

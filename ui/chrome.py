@@ -1,0 +1,58 @@
+"""What is left of Streamlit's own surroundings: its dialogs, such as a lost connection, stay."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+_ALWAYS = """
+  [data-testid="stDecoration"], [data-testid="stAppDeployButton"] { display: none; }
+  [data-testid="stMainBlockContainer"] {
+    max-width: none;
+    padding: var(--page-top) 1.25rem 1.25rem;
+  }
+  @media (max-width: 30rem) {
+    [data-testid="stMainBlockContainer"] { padding: var(--page-top) 0.75rem 0.75rem; }
+  }
+  [data-testid="stElementContainer"]:has(style) { display: none; }
+  [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0; }
+  .st-key-view { max-width: 72rem; margin: 0 auto; }
+  .st-key-view h1, .st-key-view h2, .st-key-view h3 {
+    padding: 0; font-weight: 600; line-height: 1.2;
+  }
+  .st-key-view h1 { font-family: "Source Serif", Georgia, serif; font-size: 1.6rem; }
+  .st-key-view h2 { font-size: 1.15rem; }
+  .st-key-view h3 { font-size: 1.05rem; }
+  [class*="st-key-part-"] { background: light-dark(LIGHT_CARD, DARK_CARD); }
+  .st-key-view [data-testid="stHeadingWithActionElements"] { margin: 0; }
+"""
+
+_WITHOUT_NAVIGATION = """
+  :root { --page-top: 1rem; }
+  @media (max-width: 30rem) { :root { --page-top: 0.75rem; } }
+  [data-testid="stHeader"], [data-testid="stToolbar"] { display: none; }
+"""
+
+# The header is a thin bar with the views' names; on a phone Streamlit folds them into a drawer.
+_WITH_NAVIGATION = """
+  :root { --page-top: 3.5rem; }
+  [data-testid="stHeader"] { height: 3rem; min-height: 3rem; }
+  [data-testid="stToolbar"] {
+    max-width: 74.5rem; height: 3rem; margin: 0 auto; padding: 0 0.75rem;
+  }
+  [data-testid="stTopNav"] a, [data-testid="stSidebarNav"] a { min-height: 2.25rem; }
+  [data-testid="stExpandSidebarButton"] { width: auto; padding: 0 0.5rem; }
+  [data-testid="stExpandSidebarButton"]::after { content: "Views"; padding-left: 0.35rem; }
+"""
+
+
+def style(navigates: bool) -> str:
+    """The page's style sheet.
+
+    Args:
+        navigates: whether there is more than one view to go to.
+    """
+    sheet = _ALWAYS + (_WITH_NAVIGATION if navigates else _WITHOUT_NAVIGATION)
+    for name in ("light", "dark"):
+        colour = st.get_option(f"theme.{name}.secondaryBackgroundColor") or "transparent"
+        sheet = sheet.replace(f"{name.upper()}_CARD", colour)
+    return f"<style>{sheet}</style>"
