@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _CLAUSE_END = re.compile(r"(?<=[,;:])\s+")
 
@@ -21,7 +22,9 @@ def split_sentence(phonemes: str, *, starts_reply: bool) -> list[str]:
         starts_reply: it is the first one, whose first clause is wanted soon.
 
     Returns:
-        Pieces that together are the sentence: usually one.
+        Pieces that together are the sentence: usually one. None is longer than MAX_PHONEMES, even
+        where a text of hundreds of words has no punctuation: a voice takes time and memory by the
+        square of a piece's length.
     """
     clauses = _CLAUSE_END.split(phonemes.strip())
     first: list[str] = []
@@ -29,10 +32,25 @@ def split_sentence(phonemes: str, *, starts_reply: bool) -> list[str]:
         rest = len(phonemes) - len(clauses[0])
         if len(clauses[0]) >= MIN_FIRST_PHONEMES and rest >= MIN_REST_PHONEMES:
             first, clauses = clauses[:1], clauses[1:]
-    return [*first, *_joined(clauses)]
+    return [*first, *_joined(part for clause in clauses for part in cut(clause))]
 
 
-def _joined(clauses: list[str]) -> Iterator[str]:
+def cut(phonemes: str, max_phonemes: int = MAX_PHONEMES) -> Iterator[str]:
+    """What is too long to be spoken at once, in about equal parts: cut between words where it can
+    be, or else anywhere."""
+    while (parts := math.ceil(len(phonemes) / max_phonemes)) > 1:
+        want = len(phonemes) // parts
+        # The first gap from there on, or the last one before.
+        at = phonemes.find(" ", want, max_phonemes + 1)
+        at = at if at > 0 else phonemes.rfind(" ", 1, want)
+        at = at if at > 0 else want
+        yield phonemes[:at]
+        phonemes = phonemes[at:].lstrip(" ")
+    if phonemes:
+        yield phonemes
+
+
+def _joined(clauses: Iterable[str]) -> Iterator[str]:
     piece = ""
     for clause in clauses:
         if piece and len(piece) + len(clause) > MAX_PHONEMES:

@@ -13,7 +13,7 @@ import piper
 from numpy.typing import NDArray
 from piper.config import PiperConfig, SynthesisConfig
 
-from selfhost.server.speech.pieces import split_sentence
+from selfhost.server.speech.pieces import cut, split_sentence
 
 Samples = NDArray[np.float32]
 """Mono, from -1 to 1, at the voice's own rate."""
@@ -21,8 +21,19 @@ Samples = NDArray[np.float32]
 # Piper's output peaks near 0.6. A fixed gain, not one to each piece's peak: that would make a short
 # "yes" as loud as the loudest word of a sentence.
 PIPER_GAIN = 1.4
+HIBARI_MAX_PHONEMES = 400  # where its own cutting at clauses ends
 _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr|Prof|St)\.(?=\s)")
 _SPEAKABLE = re.compile(r"\w")
+
+
+def speakable(text: str) -> bool:
+    """Whether there is a word in `text`; of signs alone a phonemizer would read out the names."""
+    return _SPEAKABLE.search(text) is not None
+
+
+def plain_titles(text: str) -> str:
+    """`text` without the dots of titles, which a phonemizer takes for the end of a sentence."""
+    return _TITLE.sub(r"\1", text)
 
 
 class Voice(Protocol):
@@ -59,10 +70,9 @@ class PiperVoice:
         return int(self._voice.config.sample_rate)
 
     def pieces(self, text: str) -> list[str]:
-        if not _SPEAKABLE.search(text):  # it would read out the names of the signs
+        if not speakable(text):
             return []
-        # The phonemizer takes a title's dot for the end of a sentence.
-        sentences = self._voice.phonemize(_TITLE.sub(r"\1", text))
+        sentences = self._voice.phonemize(plain_titles(text))
         whole = ["".join(phonemes) for phonemes in sentences if phonemes]
         return [
             piece
@@ -90,10 +100,13 @@ class HibariVoice:
         return int(self._voice.sample_rate)
 
     def pieces(self, text: str) -> list[str]:
-        if not _SPEAKABLE.search(text):
+        if not speakable(text):
             return []
-        phonemes: list[str] = self._voice.phonemize(text)
-        return phonemes
+        return [
+            piece
+            for whole in self._voice.phonemize(text)
+            for piece in cut(whole, HIBARI_MAX_PHONEMES)
+        ]
 
     def speak(self, piece: str, speed: float) -> Samples:
         samples: Samples = self._voice.from_ids(self._voice.ids(piece), speed)

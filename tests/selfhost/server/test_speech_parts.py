@@ -35,6 +35,17 @@ def test_a_long_sentence_is_cut_at_its_clauses_and_loses_nothing() -> None:
     assert " ".join(pieces) == sentence
 
 
+@pytest.mark.parametrize("words", [1, 60, 600])
+@pytest.mark.parametrize("word", ["hoʊtˈɛl", "a" * 700, "ɐ"])
+def test_even_a_sentence_without_a_pause_is_cut_and_loses_nothing(word: str, words: int) -> None:
+    sentence = f"jɛs, aɪ hæv {' '.join([word] * words)}."
+    pieces = split_sentence(sentence, starts_reply=True)
+    assert all(0 < len(piece) <= MAX_PHONEMES for piece in pieces)
+    assert "".join(pieces).replace(" ", "") == sentence.replace(" ", "")
+    if len(word) < MAX_PHONEMES:
+        assert " ".join(pieces) == sentence  # only between words
+
+
 def seconds_of(data: bytes) -> float:
     """How long the sound in a file is, by decoding it."""
     with cast("InputContainer", av.open(io.BytesIO(data))) as container:
