@@ -18,12 +18,16 @@ COMMANDS = {
     "generate": ("selfhost.engines.command", "the generation engine alone"),
     "plan": ("selfhost.plan.command", "what models take on a card, before anything is started"),
     "call": ("selfhost.load.command", "a simulated caller plays a spoken call"),
+    "bench-models": (
+        "selfhost.load.model_bench.command",
+        "the models served, beside the same models run directly",
+    ),
 }
 
 
 def usage() -> str:
     lines = ["usage: python -m selfhost COMMAND [OPTIONS]", ""]
-    lines += [f"  {name:<10}{what}" for name, (_, what) in COMMANDS.items()]
+    lines += [f"  {name:<14}{what}" for name, (_, what) in COMMANDS.items()]
     return "\n".join([*lines, "", "`python -m selfhost COMMAND --help` tells each one's options."])
 
 

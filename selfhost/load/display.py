@@ -23,7 +23,8 @@ def _distribution(figure: Figure) -> str:
     return f"p50 {_number(figure.p50)}  p95 {_number(figure.p95)}  n {figure.n}"
 
 
-def _machine(machine: Machine) -> str:
+def machine_line(machine: Machine) -> str:
+    """How busy the machine was, in one line."""
     return (
         f"{machine.cores} cores, {_number(machine.cpu_percent)} % busy, load "
         f"{machine.loadavg_1min_start} → {machine.loadavg_1min_end}"
@@ -83,7 +84,7 @@ def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
             f"once {summary.restarts}, missed {summary.missed}"
         )
     )
-    console.print(Text(f"machine            {_machine(machine)}"))
+    console.print(Text(f"machine            {machine_line(machine)}"))
 
 
 def show_table(

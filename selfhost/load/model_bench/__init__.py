@@ -1,0 +1,1 @@
+"""`make bench-models`: what serving models buys, against running them directly."""

@@ -1,0 +1,59 @@
+"""The benchmark's figures: each with its unit, its n and the baseline's value from the same run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from selfhost.load.machine import Machine
+
+
+@dataclass(frozen=True)
+class BenchFigure:
+    """One figure of a benchmark.
+
+    Args:
+        value: None if it was not measured.
+        baseline: what a user would take instead, measured in the same run; None if there is none.
+        goal: what it must reach, in words; None if it is only told.
+        met: whether it does; None without a goal or a value.
+    """
+
+    name: str
+    unit: str
+    value: float | None
+    n: int
+    baseline: float | None = None
+    baseline_n: int | None = None
+    goal: str | None = None
+    met: bool | None = None
+
+
+def at_least(figure: BenchFigure, least: float) -> BenchFigure:
+    """The figure with the goal that it reaches `least`."""
+    return _judged(figure, f"at least {least:g}", lambda value: value >= least)
+
+
+def at_most(figure: BenchFigure, most: float) -> BenchFigure:
+    """The figure with the goal that it stays within `most`."""
+    return _judged(figure, f"at most {most:g}", lambda value: value <= most)
+
+
+def _judged(figure: BenchFigure, goal: str, holds: Any) -> BenchFigure:
+    met = None if figure.value is None else bool(holds(figure.value))
+    return BenchFigure(**{**asdict(figure), "goal": goal, "met": met})
+
+
+def missed(figures: Sequence[BenchFigure]) -> list[BenchFigure]:
+    """The figures whose goal is not met; a goal that was not measured is not met."""
+    return [figure for figure in figures if figure.goal is not None and figure.met is not True]
+
+
+def write(path: Path, figures: Sequence[BenchFigure], machine: Machine) -> None:
+    """Write the figures and the machine's load as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = {"figures": [asdict(figure) for figure in figures], "machine": asdict(machine)}
+    path.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
