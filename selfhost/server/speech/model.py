@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Hashable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Hashable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from selfhost.server.errors import unknown_name
 from selfhost.server.health.broken import BrokenModelError
 from selfhost.server.scheduling import Priority, Worker
 from selfhost.server.speech.encoding import SAMPLE_RATE_HZ, OutputResampler, Pcm
@@ -18,9 +19,27 @@ UNSPEAKABLE_SILENCE_S = 0.2
 
 @dataclass
 class SpeechModel:
+    """
+    Args:
+        voice: the one that it speaks in unless it is told otherwise.
+        voices: those that it can be told to speak in, by name.
+    """
+
     id: str
     voice: Voice
     worker: Worker
+    voices: Mapping[str, Voice] = field(default_factory=dict)
+
+    def voice_named(self, name: str | None) -> Voice:
+        """
+        Raises:
+            ApiError: the model has no such voice.
+        """
+        if name is None or not self.voices:
+            return self.voice
+        if name not in self.voices:
+            raise unknown_name("voice", name, list(self.voices))
+        return self.voices[name]
 
     async def stream(
         self,
@@ -28,6 +47,7 @@ class SpeechModel:
         *,
         speed: float,
         owner: Hashable,
+        voice: str | None = None,
         priority: Priority = Priority.FINAL,
         kind: str = "speech",
     ) -> AsyncGenerator[Pcm]:
@@ -37,23 +57,26 @@ class SpeechModel:
         the consumer stops, so does the work.
 
         Args:
+            voice: one of `voices`, or None for the model's own.
             priority: how urgent its beginning is; the rest is always in the background.
             owner, kind: as for Worker.run.
 
         Raises:
+            ApiError: the model has no such voice.
             BrokenModelError: what the voice makes is no sound.
         """
+        speaker = self.voice_named(voice)
         pieces = await self.worker.run(
-            lambda: self.voice.pieces(text), owner=owner, priority=priority, kind="phonemes"
+            lambda: speaker.pieces(text), owner=owner, priority=priority, kind="phonemes"
         )
         if not pieces:  # only signs: a moment of silence, since players refuse empty sound
             yield np.zeros(int(UNSPEAKABLE_SILENCE_S * SAMPLE_RATE_HZ), np.int16)
             return
-        resampler = OutputResampler(self.voice.sample_rate_hz)
+        resampler = OutputResampler(speaker.sample_rate_hz)
 
         def speak(piece: str, priority: Priority, *, may_refuse: bool) -> asyncio.Task[Pcm]:
             def work() -> Pcm:
-                samples = self.voice.speak(piece, speed)
+                samples = speaker.speak(piece, speed)
                 if not np.isfinite(samples).all():
                     raise BrokenModelError(f"{self.id} made samples that are not numbers")
                 return resampler.push(samples)

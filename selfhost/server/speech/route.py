@@ -48,7 +48,9 @@ async def speech(body: SpeechRequest, request: Request, held: Held) -> Streaming
     async def begin() -> tuple[Pcm, AsyncGenerator[Pcm]]:
         model: SpeechModel = await held.enter_async_context(state.pool.use(chosen, Job.SPEECH))
         started = time.perf_counter()
-        chunks = model.stream(body.input, speed=body.speed, owner=uuid.uuid4().hex)
+        chunks = model.stream(
+            body.input, speed=body.speed, owner=uuid.uuid4().hex, voice=body.voice
+        )
         first = await anext(chunks)
         state.metrics.first_audio_seconds.labels(model.id).observe(time.perf_counter() - started)
         return first, chunks
