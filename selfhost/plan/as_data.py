@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from selfhost.plan.check import Check
+from selfhost.plan.comparison import Check
 from selfhost.plan.estimate import Estimate
 from selfhost.plan.flags import VllmFlags
-from selfhost.plan.plan import Generation, Plan, Row
+from selfhost.plan.outcome import Generation, Plan, Row
 
 
 def plan_data(plan: Plan) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from selfhost.plan.architecture import Architecture
 from selfhost.plan.check import check
 from selfhost.plan.estimate import GIB
 from selfhost.plan.find import find
-from selfhost.plan.plan import Engine, Wanted, plan
+from selfhost.plan.plan import plan
+from selfhost.plan.wanted import Engine, Wanted
 
 OPTIONS_OF_ONE = "context, sequences, precision, kv_dtype, ranks, engine, activations_gib"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from selfhost.errors import SetupError
 from selfhost.plan.cards import describe
 from selfhost.plan.estimate import GIB
-from selfhost.plan.plan import Plan, Row
+from selfhost.plan.outcome import Plan, Row
 
 if TYPE_CHECKING:  # it takes a second to load, which only a picture is worth
     from matplotlib.figure import Figure

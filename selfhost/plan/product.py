@@ -7,7 +7,8 @@ from selfhost.plan.architecture import Architecture
 from selfhost.plan.cards import Card
 from selfhost.plan.find import find
 from selfhost.plan.flags import VllmFlags
-from selfhost.plan.plan import Wanted, plan
+from selfhost.plan.plan import plan
+from selfhost.plan.wanted import Wanted
 
 # A call's prompt, its booking and a dozen turns stay below it; llama.cpp's slots have as much.
 CONTEXT_TOKENS = 4096

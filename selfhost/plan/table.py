@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from selfhost.plan.cards import describe
-from selfhost.plan.check import Check, Comparison
+from selfhost.plan.comparison import Check, Comparison
 from selfhost.plan.estimate import GIB, Estimate, gib
 from selfhost.plan.flags import VllmFlags
-from selfhost.plan.plan import Generation, Plan, Row, Verdict
+from selfhost.plan.outcome import Generation, Plan, Row, Verdict
 
 _STYLE = {Verdict.YES: "green", Verdict.LIKELY: "yellow", Verdict.NO: "bold red"}
 COLUMNS = ("weights", "KV", "activ.", "other", "total")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from selfhost.plan.architecture import Architecture
-from selfhost.plan.check import Check, check
+from selfhost.plan.check import check
+from selfhost.plan.comparison import Check
 from selfhost.plan.find import from_path
 
 

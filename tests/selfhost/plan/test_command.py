@@ -143,7 +143,8 @@ def test_the_picture_names_every_model_and_the_limit(run: Run, tmp_path: Path, s
 def test_the_picture_shows_the_plans_own_figures() -> None:
     from selfhost.plan import cards, picture
     from selfhost.plan.find import find
-    from selfhost.plan.plan import Wanted, plan
+    from selfhost.plan.plan import plan
+    from selfhost.plan.wanted import Wanted
 
     made = plan(cards.named("RTX 4090"), [Wanted(find("Qwen3-4B")), Wanted(find("bge-m3"))])
     axes = picture.figure(made).axes[0]

@@ -14,8 +14,10 @@ from selfhost.plan.cards import Card
 from selfhost.plan.estimate import GIB, Estimate
 from selfhost.plan.find import find
 from selfhost.plan.flags import LlamaCppFlags, VllmFlags
-from selfhost.plan.plan import Engine, Generation, Plan, Verdict, Wanted, plan, verdict
+from selfhost.plan.outcome import Generation, Plan, Verdict, verdict
+from selfhost.plan.plan import plan
 from selfhost.plan.start_order import Starter, order
+from selfhost.plan.wanted import Engine, Wanted
 
 
 def wanted(name: str, **workload: Any) -> Wanted:

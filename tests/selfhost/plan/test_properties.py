@@ -14,8 +14,10 @@ from selfhost.plan.architecture import Architecture, Split
 from selfhost.plan.cards import Card
 from selfhost.plan.estimate import GIB, Estimate
 from selfhost.plan.flags import VllmFlags
-from selfhost.plan.plan import Plan, Verdict, Wanted, plan
+from selfhost.plan.outcome import Plan, Verdict
+from selfhost.plan.plan import plan
 from selfhost.plan.precision import BY_NAME
+from selfhost.plan.wanted import Wanted
 
 ORDER = {Verdict.NO: 0, Verdict.LIKELY: 1, Verdict.YES: 2}
 

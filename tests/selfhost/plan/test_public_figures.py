@@ -12,12 +12,14 @@ import pytest
 from selfhost.errors import SetupError
 from selfhost.plan import cards, kv_cache, weights
 from selfhost.plan.architecture import Architecture
-from selfhost.plan.check import Check, Comparison, check
+from selfhost.plan.check import check
+from selfhost.plan.comparison import Check, Comparison
 from selfhost.plan.estimate import GIB
 from selfhost.plan.find import find
-from selfhost.plan.plan import Wanted, plan
+from selfhost.plan.plan import plan
 from selfhost.plan.precision import by_name
 from selfhost.plan.start_order import Starter, order, started_together
+from selfhost.plan.wanted import Wanted
 
 
 def generator(name: str) -> Architecture:
