@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,12 +97,20 @@ class Stack:
 
 
 @contextmanager
-def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stack]:
+def running_stack(
+    folder: Path,
+    *,
+    under: tuple[str, ...] = (),
+    settings: Mapping[str, str] | None = None,
+    timeout_s: float = START_TIMEOUT_S,
+) -> Iterator[Stack]:
     """Start the whole stack, wait until all of it is ready, and end it afterwards.
 
     Args:
         folder: an empty one; holds its state, its logs and the bookings.
         under: a command to run it under, such as a tracer.
+        settings: environment variables of the product, beside the usual ones.
+        timeout_s: until all of it must be ready.
     """
     state_dir = folder / "state"
     room_port = consecutive_free_ports(ROOM_SERVER_PORTS)
@@ -117,6 +125,7 @@ def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stac
         "PAGE_PORT": str(page),
         "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
         "RECORDINGS": str(folder / "recordings"),
+        **(settings or {}),
     }
     process = subprocess.Popen(
         [*under, sys.executable, "-m", "selfhost", "up", "--json", "--no-browser"],
@@ -140,7 +149,7 @@ def running_stack(folder: Path, *, under: tuple[str, ...] = ()) -> Iterator[Stac
         supervisor_pid=process.pid,
     )
     try:
-        _wait_started(process, stack, folder)
+        _wait_started(process, stack, folder, timeout_s)
         yield stack
     finally:
         _stop(process, traced=bool(under))
@@ -160,13 +169,15 @@ def _stop(process: subprocess.Popen[bytes], *, traced: bool) -> None:
         process.wait()
 
 
-def _wait_started(process: subprocess.Popen[bytes], stack: Stack, folder: Path) -> None:
+def _wait_started(
+    process: subprocess.Popen[bytes], stack: Stack, folder: Path, timeout_s: float
+) -> None:
     state_file = stack.state_dir / "stack.json"
     while process.poll() is None and not state_file.exists():
         time.sleep(0.1)
     if process.poll() is not None:
         raise AssertionError(f"the stack did not start:\n{(folder / 'up.err').read_text()}")
-    stack.wait_ready()
+    stack.wait_ready(timeout_s)
 
 
 def logs(state_dir: Path, last_lines: int = 40) -> str:

@@ -78,9 +78,6 @@ class Gate:
             ApiError: the engine is not up in time (503), or failed (502).
         """
         conversation = Conversation.of(question["messages"])
-        if (prefix := conversation.prefix) is not None:
-            instructions = question["messages"][: conversation.instructions]
-            self._process.remember(prefix, instructions)
         while True:
             opened = await until_gone(request, self._ready())
             try:
@@ -211,6 +208,9 @@ class Gate:
             )
             # The engine answers once it has read the prompt; a client may leave before that.
             answer = await until_gone(request, opened.client.send(asked, stream=True))
+            if answer.status_code == 200 and (prefix := conversation.prefix) is not None:
+                instructions = question["messages"][: conversation.instructions]
+                self._process.remember(prefix, instructions)
             media_type = answer.headers.get("content-type", "")
             if not media_type.startswith("text/event-stream"):
                 content = await until_gone(request, answer.aread())

@@ -12,7 +12,6 @@ import os
 import secrets
 import select
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -26,26 +25,24 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 
 from selfhost.engines import bound
 from selfhost.engines.engine import Engine, loopback
-from selfhost.engines.progress import Heartbeat, Reading
+from selfhost.engines.progress import Heartbeat
 from selfhost.engines.scrape import MissingMetricError
+from selfhost.engines.tree import STOP_GRACE_S, Tree, pidfd
+from selfhost.engines.warm_up import PROBE_TIMEOUT_S, FailedStartError, read, warm_up
 from selfhost.parts import PROJECT
 from selfhost.restarts import RestartPolicy
 
 log = logging.getLogger(__name__)
 
 PROBE_EVERY_S = 0.2
-PROBE_TIMEOUT_S = 10.0
 WATCH_EVERY_S = 2.0
-STOP_GRACE_S = 3.0
 # A crowded machine may take many seconds for a step; a caller whose engine hangs is answered by
 # the agent's own words meanwhile.
 HUNG_AFTER_S = 60.0
 MAX_REMEMBERED = 4
-NEUTRAL = ({"role": "user", "content": "Hello."},)
 
 
 @dataclass(frozen=True)
@@ -239,7 +236,7 @@ class EngineProcess:
         except OSError as error:
             return f"could not be started ({error.strerror}: {command[0]})"
         self._process = process
-        tree = _Tree(process)
+        tree = Tree(process)
         headers = {"Authorization": f"Bearer {key}"}
         try:
             with (
@@ -248,16 +245,16 @@ class EngineProcess:
                 ) as client,
                 contextlib.ExitStack() as open_descriptors,
             ):
-                ends = [open_descriptors.enter_context(_pidfd(process.pid))]
+                ends = [open_descriptors.enter_context(pidfd(process.pid))]
                 deadline_s = started_s + self.engine.start_timeout_s
                 try:
                     self._until_up(client, ends, deadline_s)
-                    heartbeat = self._warm_up(client, deadline_s)
-                except _FailedStartError as failure:
+                    heartbeat = warm_up(client, self.engine, self._to_read_again(), deadline_s)
+                except FailedStartError as failure:
                     return str(failure)
                 tree.remember()
                 for pid in tree.essential(self.engine):
-                    ends.append(open_descriptors.enter_context(_pidfd(pid)))
+                    ends.append(open_descriptors.enter_context(pidfd(pid)))
                 self._lives += 1
                 life = Life(self._lives, loopback(port), key, process.pid)
                 log.info("%s is ready after %.1f s", self.engine.name, time.monotonic() - started_s)
@@ -279,50 +276,21 @@ class EngineProcess:
             if waiter.set_running_or_notify_cancel():
                 waiter.set_result(life)
 
+    def _to_read_again(self) -> list[Sequence[Any]]:
+        if not self.engine.forgets_instructions:
+            return []
+        with self._lock:
+            return list(self._instructions.values())
+
     def _until_up(self, client: httpx.Client, ends: list[int], deadline_s: float) -> None:
         while True:
             with contextlib.suppress(httpx.HTTPError):
                 if client.get("/health", timeout=PROBE_TIMEOUT_S).status_code == 200:
                     return
             if self._wait(ends, PROBE_EVERY_S):
-                raise _FailedStartError("ended before it was ready")
+                raise FailedStartError("ended before it was ready")
             if time.monotonic() > deadline_s:
-                raise _FailedStartError(f"was not ready after {self.engine.start_timeout_s:g} s")
-
-    def _warm_up(self, client: httpx.Client, deadline_s: float) -> Heartbeat:
-        """Have it do what it is for, so that ready means able, and its first callers do not wait
-        for what only the first request costs."""
-        with self._lock:
-            known = list(self._instructions.values()) if self.engine.forgets_instructions else []
-        for instructions in [(), *known]:
-            question = {
-                "model": self.engine.model,
-                "messages": [*instructions, *NEUTRAL],
-                "max_tokens": 1,
-            }
-            try:
-                answer = client.post(
-                    "/v1/chat/completions",
-                    json=question,
-                    timeout=max(1.0, deadline_s - time.monotonic()),
-                )
-            except httpx.HTTPError as error:
-                raise _FailedStartError(
-                    f"did not answer its first request ({type(error).__name__})"
-                ) from error
-            if answer.status_code != 200:
-                raise _FailedStartError(
-                    f"answered its first request with {answer.status_code}: {answer.text[:300]}"
-                )
-        try:
-            reading = self._read(client)
-        except MissingMetricError as error:
-            raise _FailedStartError(f"cannot be watched: {error}") from error
-        if reading is None or reading.steps <= 0:
-            raise _FailedStartError(
-                "does not count the steps that it makes, so that it cannot be told whether it hangs"
-            )
-        return Heartbeat(time.monotonic(), reading.steps)
+                raise FailedStartError(f"was not ready after {self.engine.start_timeout_s:g} s")
 
     def _watch(self, client: httpx.Client, ends: list[int], heartbeat: Heartbeat) -> str:
         """Until it ends, or must be ended. Returns why."""
@@ -330,7 +298,7 @@ class EngineProcess:
             if ended := self._wait(ends, WATCH_EVERY_S):
                 return "ended" if ended == ends[0] else "lost a process that it cannot do without"
             try:
-                reading = self._read(client)
+                reading = read(client, self.engine)
             except MissingMetricError as error:
                 log.warning("%s: %s", self.engine.name, error)
                 reading = None
@@ -341,15 +309,6 @@ class EngineProcess:
                     f"was hung: no progress for {now_s - heartbeat.moved_at_s:.0f} s with "
                     f"{self._in_flight} requests in hand"
                 )
-
-    def _read(self, client: httpx.Client) -> Reading | None:
-        try:
-            answer = client.get("/metrics", timeout=PROBE_TIMEOUT_S)
-        except httpx.HTTPError:
-            return None
-        if answer.status_code != 200:
-            return None
-        return self.engine.reading(answer.text)
 
     def _wait(self, ends: Sequence[int], timeout_s: float) -> int | None:
         """Wait until a process has ended or the time is over.
@@ -370,71 +329,6 @@ class EngineProcess:
         if self._stop_end in ready:
             raise _StoppedError
         return ready[0] if ready else None
-
-
-class _FailedStartError(Exception):
-    """The engine is not able to serve; says why."""
-
-
-class _Tree:
-    """A process and all below it: to end them without leaving any behind."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process = process
-        self._known: dict[int, psutil.Process] = {}
-
-    def remember(self) -> None:
-        """Those that are there now: once their parent has ended, nobody tells whose they were."""
-        with contextlib.suppress(psutil.Error):
-            root = psutil.Process(self._process.pid)
-            for one in [root, *root.children(recursive=True)]:
-                self._known[one.pid] = one
-
-    def essential(self, engine: Engine) -> list[int]:
-        """Those without which the engine does no work, its first one left out."""
-        found = []
-        for one in self._known.values():
-            with contextlib.suppress(psutil.Error):
-                if one.pid != self._process.pid and engine.is_essential(one.cmdline()):
-                    found.append(one.pid)
-        return found
-
-    def end(self) -> None:
-        """Ask them to end, and kill those that have not after a grace."""
-        self.remember()
-        with contextlib.suppress(ProcessLookupError):
-            self._process.terminate()
-        # Those that outlived it may have been about to end by themselves; what tidies up shared
-        # memory after the others does, and must not be killed before it has.
-        try:
-            self._process.wait(STOP_GRACE_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for one in self._known.values():
-            with contextlib.suppress(psutil.Error):
-                if not _tidies_up(one):
-                    one.kill()
-        _, alive = psutil.wait_procs(list(self._known.values()), timeout=STOP_GRACE_S)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        for one in alive:
-            with contextlib.suppress(psutil.Error):
-                one.kill()
-
-
-def _tidies_up(process: psutil.Process) -> bool:
-    return any("resource_tracker" in word for word in process.cmdline())
-
-
-@contextlib.contextmanager
-def _pidfd(pid: int) -> Iterator[int]:
-    """A descriptor that can be read once the process has ended."""
-    descriptor = os.pidfd_open(pid)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _free_port() -> int:

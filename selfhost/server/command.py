@@ -40,6 +40,7 @@ def serve(
     from selfhost.server.settings import ServerSettings
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every look at an engine
     settings = ServerSettings()
     if not _is_loopback(host) and settings.api_key is None:
         raise SetupError(
