@@ -45,7 +45,8 @@ def peak(
         raise SetupError(
             f"{architecture.name} takes images, and what its encoder needs for them depends on the "
             "engine's version and on how many come at once (36 GiB were seen beside 20 GiB of "
-            "weights). Give the activations that the engine printed: activations_gib=NUMBER."
+            "weights). Give the activations that the engine printed: "
+            f"{architecture.name},activations_gib=NUMBER."
         )
     residual = batched_tokens * architecture.hidden_size * ACTIVATION_BYTES * RESIDUAL_COPIES
     mlp = batched_tokens * (architecture.mlp_width / ranks) * ACTIVATION_BYTES * MLP_COPIES

@@ -41,6 +41,11 @@ class Generator:
     def fixed_inside(self) -> Estimate:
         return self.weights + self.activations + self.inside
 
+    def share_bytes(self, card: Card) -> int | None:
+        """Of the card, where the user set it; None where the plan chooses it."""
+        share = self.wanted.utilisation
+        return None if share is None or card.is_cpu else int(card.total_bytes * share)
+
     def sequences(self, cache_bytes: int) -> int:
         return self.shape.sequences(cache_bytes, self.wanted.context_tokens, self.in_flight_tokens)
 
@@ -145,11 +150,15 @@ def row(
     """
     part = generator.needed_bytes / all_needed_bytes
 
-    def cache_with(fixed_bytes: int) -> int:
+    def cache_with(fixed_bytes: int, inside_bytes: int) -> int:
+        share_bytes = generator.share_bytes(card)
+        if share_bytes is not None:
+            return share_bytes - inside_bytes
         spare = room_bytes - fixed_bytes - all_needed_bytes
         return int(generator.needed_bytes + spare * part)
 
-    cache_room = cache_with(fixed.bytes)
+    inside = generator.fixed_inside
+    cache_room = cache_with(fixed.bytes, inside.bytes)
     wanted, shape = generator.wanted, generator.shape
     engine_flags, cache_bytes = _flags(generator, card, cache_room)
     context, in_flight = wanted.context_tokens, generator.in_flight_tokens
@@ -166,8 +175,8 @@ def row(
             context_tokens=context,
             sequences=wanted.sequences,
             sequences_fit=generator.sequences(cache_room),
-            sequences_fit_least=generator.sequences(cache_with(fixed.high)),
-            sequences_fit_most=generator.sequences(cache_with(fixed.low)),
+            sequences_fit_least=generator.sequences(cache_with(fixed.high, inside.high)),
+            sequences_fit_most=generator.sequences(cache_with(fixed.low, inside.low)),
             cache_bytes=cache_bytes,
             cache_tokens=shape.printed_tokens(cache_bytes, context, in_flight),
             concurrency=shape.concurrency(cache_bytes, context, in_flight),

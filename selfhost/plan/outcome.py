@@ -13,11 +13,11 @@ from selfhost.plan.wanted import Engine
 
 
 class Verdict(StrEnum):
-    """Whether something fits."""
+    """Whether something fits, from the worst answer to the best."""
 
-    YES = "yes"
-    LIKELY = "likely (within the error band)"
     NO = "no"
+    LIKELY = "likely (within the error band)"
+    YES = "yes"
 
 
 def verdict(need: Estimate, room_bytes: int) -> Verdict:

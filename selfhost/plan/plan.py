@@ -14,7 +14,7 @@ from selfhost.plan.cards import Card
 from selfhost.plan.estimate import Estimate, gib, total
 from selfhost.plan.flags import VllmFlags
 from selfhost.plan.generator import Generator, process_name, row, work_out
-from selfhost.plan.outcome import Plan, Row, verdict
+from selfhost.plan.outcome import Plan, Row, Verdict, verdict
 from selfhost.plan.small_models import SmallModel
 from selfhost.plan.start_order import Starter, order, started_together
 from selfhost.plan.wanted import Engine, Wanted
@@ -51,6 +51,12 @@ def plan(
         *(row(one, card, room, fixed, needed.bytes) for one in generators),
         *other_rows,
     ]
+    workload_fits = verdict(fixed + needed, room)
+    for one in generators:
+        # A share that the user set may be too small for it, however much room there is.
+        if (share_bytes := one.share_bytes(card)) is not None:
+            in_share = verdict(one.fixed_inside + Estimate.exact(one.needed_bytes), share_bytes)
+            workload_fits = min(workload_fits, in_share, key=list(Verdict).index)
     starters = _starters(rows, card, generators)
     return Plan(
         card=card,
@@ -58,7 +64,7 @@ def plan(
         room_bytes=room,
         rows=tuple(rows),
         models_fit=verdict(fixed, room),
-        workload_fits=verdict(fixed + needed, room),
+        workload_fits=workload_fits,
         start_order=order(starters),
         started_together=started_together(starters) if len(starters) > 1 else (),
         notes=_notes(generators, small, card),

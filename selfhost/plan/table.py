@@ -85,7 +85,8 @@ def _verdicts(plan: Plan) -> Table:
     ):
         answer = Text(verdict.value, style=_STYLE[verdict])
         if verdict is Verdict.NO:
-            answer.append(f": {gib(need.bytes - plan.room_bytes)} too much")
+            over = need.bytes - plan.room_bytes
+            answer.append(f": {gib(over)} too much" if over > 0 else ": not in vLLM's share")
         table.add_row(what, answer)
     return table
 

@@ -55,6 +55,17 @@ def test_a_need_inside_the_error_band_is_neither_yes_nor_no() -> None:
     ]
 
 
+def test_a_share_that_the_user_set_decides_what_fits() -> None:
+    card = cards.named("H100")
+    chosen = plan(card, [wanted("Llama-3.1-8B", context_tokens=8192, sequences=32)])
+    tight = plan(card, [wanted("Llama-3.1-8B", context_tokens=8192, sequences=32, utilisation=0.3)])
+    assert (chosen.workload_fits, tight.workload_fits) == (Verdict.YES, Verdict.NO)
+    assert generation(tight).sequences_fit == int(generation(tight).concurrency) < 32
+    # What the share leaves, and not what the card would.
+    assert generation(tight).sequences_fit < generation(chosen).sequences_fit // 4
+    assert used_flags(tight).gpu_memory_utilization == 0.3
+
+
 def test_rows_and_their_sum() -> None:
     made = plan(
         cards.named("RTX 4090"), [wanted("Qwen3-4B"), wanted("bge-m3"), wanted("kokoro-82m-fp32")]
