@@ -47,7 +47,8 @@ class ServerSettings(BaseSettings):
     than its longest single step takes on a crowded machine."""
 
     device: Literal["cpu", "cuda", "auto"] = "cpu"
-    compute_type: str = "int8"
+    compute_type: str | None = None
+    """How Whisper computes: a type of CTranslate2's. Unset: int8 on a CPU, float16 on a GPU."""
 
     transcription_threads: int = Field(default=1, ge=1, le=64)
     """Threads of one decode. With a short encoder window a second thread gains little, and beside

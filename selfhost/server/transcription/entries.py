@@ -12,12 +12,17 @@ from selfhost.server.residency.entry import Entry, Job
 from selfhost.server.scheduling import Worker
 from selfhost.server.settings import ServerSettings
 from selfhost.server.transcription.model import TranscriptionModel
-from selfhost.server.transcription.whisper import Whisper
+from selfhost.server.transcription.whisper import Whisper, default_compute_type
 
 MB = 1_000_000
 
 MEMORY_BYTES = {"whisper-base": 200 * MB, "whisper-tiny": 115 * MB}
 """With int8 weights on a CPU, after a first decode; measured."""
+
+TURBO = "whisper-large-v3-turbo"
+TURBO_PARAMETERS = 809_000_000
+TURBO_WORK_BYTES = 500 * MB
+"""For the encoder's activations, the decoder's cache and CUDA's own buffers; an estimate."""
 
 # Names that clients use by default, or must use to get a protocol's features.
 ALIASES = ("gpt-live-transcribe", "gpt-realtime-whisper", "whisper-1")
@@ -38,6 +43,7 @@ def entries(
         worker = Worker(name, max_queued=settings.max_queued, metrics=metrics)
         return TranscriptionModel(name, whisper, worker, metrics)
 
+    sizes = MEMORY_BYTES | {TURBO: _turbo_bytes(settings)}
     return [
         Entry(
             id=name,
@@ -47,5 +53,12 @@ def entries(
             self_test=check_hearing,
             aliases=ALIASES if name == settings.transcription_model else (),
         )
-        for name, memory_bytes in MEMORY_BYTES.items()
+        for name, memory_bytes in sizes.items()
     ]
+
+
+def _turbo_bytes(settings: ServerSettings) -> int:
+    """Its parameters in the form in which it computes, and room for the work."""
+    compute_type = settings.compute_type or default_compute_type(settings.device)
+    width = 1 if compute_type.startswith("int8") else 4 if compute_type == "float32" else 2
+    return TURBO_PARAMETERS * width + TURBO_WORK_BYTES

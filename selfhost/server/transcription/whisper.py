@@ -14,9 +14,12 @@ from pathlib import Path
 import ctranslate2
 import numpy as np
 from faster_whisper import WhisperModel
+from faster_whisper.feature_extractor import FeatureExtractor
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
+
+from selfhost.errors import SetupError
 
 Audio = NDArray[np.float32]
 """Mono samples at 16 kHz, one dimension, from -1 to 1."""
@@ -79,22 +82,48 @@ class Hints:
     prompt: str = ""
 
 
+def default_compute_type(device: str) -> str:
+    """int8 on a CPU, where it halves the time; float16, as the weights are published, on a GPU."""
+    if device == "cuda" or (device == "auto" and ctranslate2.get_cuda_device_count() > 0):
+        return "float16"
+    return "int8"
+
+
 class Whisper:
     """A Whisper model in memory. Not for two threads at once.
 
     Args:
         folder: the model in CTranslate2's form: model.bin, config.json, tokenizer.json.
         threads: CPU threads of one decode.
+        device: "cpu", "cuda", or "auto" for CUDA where there is a GPU.
+        compute_type: as CTranslate2 names it; None takes what suits the device.
+
+    Raises:
+        SetupError: it cannot be loaded, or not on that device, or cannot compute so there.
     """
 
-    def __init__(self, folder: Path, *, threads: int, device: str, compute_type: str) -> None:
-        self._model = WhisperModel(
-            str(folder),
-            device=device,
-            compute_type=compute_type,
-            cpu_threads=threads,
-            local_files_only=True,
-        )
+    def __init__(
+        self, folder: Path, *, threads: int, device: str, compute_type: str | None
+    ) -> None:
+        chosen = compute_type or default_compute_type(device)
+        try:
+            self._model = WhisperModel(
+                str(folder),
+                device=device,
+                compute_type=chosen,
+                cpu_threads=threads,
+                local_files_only=True,
+            )
+        except (ValueError, RuntimeError) as error:
+            raise SetupError(
+                f"{folder} cannot be loaded on {device} with compute type {chosen}: {error}\n"
+                "MODEL_SERVER_DEVICE and MODEL_SERVER_COMPUTE_TYPE say where and how."
+            ) from error
+        # The number of mel bins is the model's own (80, from large-v3 on 128); without a
+        # preprocessor_config.json the library takes it for 80.
+        bins = self._model.model.n_mels
+        if len(self._model.feature_extractor.mel_filters) != bins:
+            self._model.feature_extractor = FeatureExtractor(feature_size=bins)
         self._languages = frozenset(self._model.supported_languages)
         self._tokenizers: dict[str, Tokenizer] = {}
 
