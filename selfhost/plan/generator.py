@@ -29,13 +29,16 @@ class Generator:
     activations: Estimate
     inside: Estimate  # overhead in the engine's share
     outside: Estimate  # and beside it
+    takes_whole_gib: bool  # of cache, as vLLM on CPU does
 
     @property
     def needed_bytes(self) -> int:
+        """Of cache for the workload, as the engine takes it."""
         wanted = self.wanted
-        return self.shape.sequence_bytes(
+        needed = self.shape.sequence_bytes(
             wanted.context_tokens, wanted.sequences, self.in_flight_tokens
         )
+        return math.ceil(needed / GIB) * GIB if self.takes_whole_gib else needed
 
     @property
     def fixed_inside(self) -> Estimate:
@@ -96,6 +99,7 @@ def work_out(wanted: Wanted, card: Card) -> Generator:
         activations=_activations(wanted, architecture, engine, batched),
         inside=inside,
         outside=outside,
+        takes_whole_gib=card.is_cpu and engine is Engine.VLLM,
     )
 
 
@@ -216,8 +220,9 @@ def _flags(
     )
     one = generator.shape.sequence_bytes(context, 1, generator.in_flight_tokens)
     if card.is_cpu:
-        space_gib = math.ceil(generator.needed_bytes / GIB)
-        fits = cache_room >= one
+        # It takes all of it at its start, so never more than there is.
+        space_gib = max(0, min(generator.needed_bytes, cache_room)) // GIB
+        fits = space_gib * GIB >= one
         return (replace(common, cpu_kv_cache_gib=space_gib) if fits else None), space_gib * GIB
     if wanted.utilisation is not None:
         utilisation = wanted.utilisation

@@ -161,7 +161,5 @@ def _notes(
             "itself, stop it and plan again."
         )
     if any(one.engine is Engine.VLLM for one in generators) and card.is_cpu:
-        notes.append(
-            "vLLM takes its cache on CPU in whole GiB, and touches it only as sequences come."
-        )
+        notes.append("vLLM takes its cache on CPU in whole GiB, and all of it when it starts.")
     return tuple(notes)

@@ -47,6 +47,14 @@ def test_the_plan_says_the_engines_own_tokens_to_the_last_one(tmp_path: Path) ->
     assert [one.predicted for one in result.comparisons if one.unit == "tokens"] == [87_296]
 
 
+def test_a_context_that_is_no_whole_number_of_blocks(tmp_path: Path) -> None:
+    # As the same model printed it for 3,000 tokens: 24 blocks a sequence, the last not full.
+    log = CPU_LOG.replace("4096", "3000").replace("4,096", "3,000")
+    log = log.replace("87,296", "85,250").replace("21.31x", "28.42x")
+    (tmp_path / "config.json").write_text(json.dumps(CPU_CONFIG))
+    assert_the_plan_foretold(log, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [

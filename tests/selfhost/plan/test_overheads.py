@@ -8,8 +8,11 @@ import pytest
 
 from selfhost.plan import activations, config, overhead
 from selfhost.plan.architecture import Architecture
+from selfhost.plan.cards import Card
 from selfhost.plan.estimate import GIB
+from selfhost.plan.plan import plan
 from selfhost.plan.public_models import PUBLIC_MODELS
+from selfhost.plan.wanted import Wanted
 
 
 def model(name: str) -> Architecture:
@@ -53,3 +56,17 @@ def test_cards_that_share_a_model_need_more_each_and_eager_engines_less() -> Non
     alone = overhead.vllm_on_gpu(1, enforce_eager=False)
     assert overhead.vllm_on_gpu(4, enforce_eager=False).inside.bytes > alone.inside.bytes
     assert overhead.vllm_on_gpu(1, enforce_eager=True).inside.bytes < alone.inside.bytes
+
+
+def test_vllm_on_cpu_takes_what_was_measured_of_it() -> None:
+    # Of its three processes with half a billion parameters and 1 GiB of cache: 5,245 MiB.
+    described = {**PUBLIC_MODELS["qwen2.5-0.5b"].config, "tie_word_embeddings": False}
+    half_billion = config.read(described, "coder")
+    made = plan(
+        Card("memory", 24 * GIB, is_cpu=True),
+        [Wanted(half_billion, context_tokens=3000, sequences=8)],
+    )
+    row = made.rows[0]
+    assert row.generation is not None
+    assert row.cache.bytes == row.generation.cache_bytes == GIB
+    assert row.all.bytes == pytest.approx(5245 << 20, rel=0.05)

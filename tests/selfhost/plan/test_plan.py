@@ -157,6 +157,18 @@ def test_vllm_on_cpu_is_told_its_cache_by_its_environment() -> None:
     assert "--gpu-memory-utilization" not in used_flags(made).arguments()
 
 
+def test_vllm_on_cpu_is_never_told_more_than_there_is() -> None:
+    workload = {"context_tokens": 4096, "sequences": 200}
+    tight = plan(Card("memory", 7 * GIB, is_cpu=True), [wanted("Qwen2.5-0.5B", **workload)])
+    assert tight.workload_fits is Verdict.NO
+    told = used_flags(tight).cpu_kv_cache_gib
+    assert told is not None
+    assert told >= 1
+    assert tight.fixed.bytes + told * GIB <= tight.room_bytes
+    small = plan(Card("memory", 4 * GIB, is_cpu=True), [wanted("Qwen2.5-0.5B", **workload)])
+    assert generation(small).flags is None
+
+
 def test_llama_cpp_gets_a_slot_for_each_sequence() -> None:
     made = plan(
         Card("memory", 8 * GIB, is_cpu=True),
