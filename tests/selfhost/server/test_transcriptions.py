@@ -10,13 +10,12 @@ from typing import Any, cast
 import av
 import httpx
 import numpy as np
-import psutil
 import pytest
 from av.audio import AudioStream
 from av.audio.layout import AudioLayout
 
 from selfhost.server.transcription.guards import plain
-from tests.selfhost.server.conftest import RATE_HZ, ModelServer, Pcm, Say, quiet, wait_until_idle
+from tests.selfhost.server.conftest import RATE_HZ, Pcm, Say, quiet, wait_until_idle
 
 SENTENCE = "Good evening. I would like to book a twin room for three nights."
 WORDS = plain(SENTENCE).split()
@@ -162,21 +161,6 @@ def test_keywords_decide_how_a_name_is_spelt(client: httpx.Client, say: Say) -> 
 )
 def test_no_speech_no_words(client: httpx.Client, sound: Pcm) -> None:
     assert transcribe(client, wav(sound)).json()["text"] == ""
-
-
-def test_many_requests_leave_no_memory_behind(
-    server: ModelServer, client: httpx.Client, say: Say
-) -> None:
-    process = psutil.Process(server.process.pid)
-    data = wav(say("A twin room, please."))
-
-    def resident_after(requests: int) -> int:
-        for _ in range(requests):
-            transcribe(client, data)
-        return int(process.memory_info().rss)
-
-    before = resident_after(15)
-    assert resident_after(30) < 1.1 * before
 
 
 def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
