@@ -22,6 +22,10 @@ _ALWAYS = """
   .st-key-view h1 { font-family: "Source Serif", Georgia, serif; font-size: 1.6rem; }
   .st-key-view h2 { font-size: 1.15rem; }
   .st-key-view h3 { font-size: 1.05rem; }
+  .st-key-view [data-testid="stPageLink-NavLink"] { min-height: 2.25rem; }
+  .st-key-view [data-testid="stPageLink-NavLink"] * {
+    white-space: normal; overflow: visible; text-overflow: clip;
+  }
   [class*="st-key-part-"] { background: light-dark(LIGHT_CARD, DARK_CARD); }
   .st-key-view [data-testid="stHeadingWithActionElements"] { margin: 0; }
 """

@@ -37,11 +37,21 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Model:
-    """A model that a part can serve; None is what the part does not say."""
+    """A model that a part can serve; None is what the part does not say.
+
+    Args:
+        memory_bytes: what it holds now.
+        expected_bytes: what it will take once it is loaded.
+        in_use: how many requests use it now.
+        failure: why it cannot be loaded.
+    """
 
     id: str
     state: str | None = None
     memory_bytes: int | None = None
+    expected_bytes: int | None = None
+    in_use: int | None = None
+    failure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -218,7 +228,7 @@ async def look_at_model_server(stack: StackSettings) -> Part:
     metrics, listed = await asyncio.gather(endpoints.metrics(), endpoints.json("/v1/models"))
     resident = metrics.by("model_server_resident_bytes", "model")
     models = tuple(
-        Model(one.id, one.state, _bytes(one.memory_bytes or resident.get(one.id)))
+        replace(one, memory_bytes=one.memory_bytes or _bytes(resident.get(one.id)))
         for one in _models(listed)
     )
     held = [model.memory_bytes for model in models if model.memory_bytes is not None]
@@ -317,23 +327,35 @@ def _models(listed: Any) -> tuple[Model, ...]:
     for one in data if isinstance(data, list) else ():
         if not isinstance(one, dict) or not isinstance(one.get("id"), str):
             continue
-        state = one.get("state")
-        meta = one.get("meta")
-        size = one.get("memory_bytes", meta.get("size") if isinstance(meta, dict) else None)
-        is_size = isinstance(size, int | float) and not isinstance(size, bool)
+        meta = one.get("meta")  # llama.cpp's, which says the file's size there
+        size = _number(
+            one.get("memory_bytes", meta.get("size") if isinstance(meta, dict) else None)
+        )
+        in_use = _number(one.get("in_use"))
         models.append(
             Model(
                 one["id"],
-                state if isinstance(state, str) else None,
-                _bytes(size) if is_size else None,
+                state=_text(one.get("state")),
+                memory_bytes=_bytes(size),
+                expected_bytes=_bytes(_number(one.get("expected_bytes"))),
+                in_use=None if in_use is None else int(in_use),
+                failure=_text(one.get("failure")),
             )
         )
     return tuple(models)
 
 
+def _text(value: Any) -> str | None:
+    return value[:200] if isinstance(value, str) and value else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 def _bytes(value: float | None) -> int | None:
     """A size that can be one: a gauge that nobody has set reads 0, and holds no answer."""
-    return int(value) if value is not None and value > 0 else None
+    return int(value) if value is not None and 0 < value < float("inf") else None
 
 
 def _count(number: int, one: str) -> str:

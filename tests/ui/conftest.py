@@ -36,8 +36,12 @@ def rooms(services_folder: Path) -> Iterator[RoomServer]:
 
 @pytest.fixture(scope="session")
 def page_url(services_folder: Path, rooms: RoomServer) -> Iterator[str]:
-    """The page, with that room server and no worker."""
-    environment = {**rooms.environment, "WORKER_PORT": str(free_port())}
+    """The page, with that room server, no worker and no recordings."""
+    environment = {
+        **rooms.environment,
+        "WORKER_PORT": str(free_port()),
+        "RECORDINGS": str(services_folder / "recordings"),
+    }
     with page_server(services_folder, environment) as url:
         yield url
 

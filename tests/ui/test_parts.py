@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.ports import free_port
+from tests.stack import Stack
 from tests.ui.endpoints import answering, hanging
 from ui.parts import (
     ANSWER_WITHIN_S,
@@ -19,6 +20,7 @@ from ui.parts import (
     look_at_model_server,
     look_at_room_server,
     look_at_worker,
+    looks,
 )
 from ui.settings import Settings, StackSettings
 
@@ -28,14 +30,29 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)  # away from a developer's own .env
 
 
+async def test_a_running_stack_tells_each_parts_state_and_load(stack: Stack) -> None:
+    settings = Settings.model_validate({"livekit_url": stack.livekit_url})
+    ports = ("model_server_port", "generation_port", "worker_port")
+    addresses = StackSettings.model_validate(
+        {name: stack.environment[name.upper()] for name in ports}
+    )
+    parts = {name: await look() for name, look in looks(settings, addresses).items()}
+    assert {name: part.state for name, part in parts.items()} == dict.fromkeys(parts, State.READY)
+    assert [name for name, part in parts.items() if part.load is None] == []
+    models = parts["Model server"].models
+    assert any(model.state == "ready" and model.memory_bytes for model in models)
+    assert all(model.state for model in models)
+
+
 READY = {"/health": (200, "{}"), "/ready": (200, "{}")}
 
 
 async def test_a_models_state_and_bytes_are_those_that_the_server_tells() -> None:
     listed = {
         "data": [
-            {"id": "whisper-base", "state": "loaded", "memory_bytes": 290_000_000},
-            {"id": "piper", "state": None, "memory_bytes": None},
+            {"id": "whisper-base", "state": "ready", "memory_bytes": 290_000_000, "in_use": 1},
+            {"id": "piper", "state": "not loaded", "memory_bytes": None, "expected_bytes": 8e7},
+            {"id": "broken", "state": 7, "memory_bytes": "many", "failure": "its test failed"},
             {"id": "embedder"},
             "no model",
         ]
@@ -51,8 +68,9 @@ async def test_a_models_state_and_bytes_are_those_that_the_server_tells() -> Non
         part = await look_at_model_server(StackSettings(model_server_port=port))
     assert part.state is State.READY
     assert part.models == (
-        Model("whisper-base", "loaded", 290_000_000),
-        Model("piper", None, None),
+        Model("whisper-base", "ready", 290_000_000, in_use=1),
+        Model("piper", "not loaded", None, expected_bytes=80_000_000),
+        Model("broken", failure="its test failed"),
         Model("embedder", None, 110_000_000),
     )
     assert (part.memory_bytes, part.memory_limit_bytes) == (400_000_000, 4_000_000_000)

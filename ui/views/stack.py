@@ -102,10 +102,21 @@ def _models(models: tuple[Model, ...]) -> None:
     # Markdown's own table: a data frame's libraries take seconds to import.
     rows = [
         f"| `{_plain(model.id)}` | {_plain(model.state or 'unknown')} "
-        f"| {_memory(model.memory_bytes, None)} |"
+        f"| {'unknown' if model.in_use is None else model.in_use} | {_model_memory(model)} |"
         for model in models
     ]
-    st.markdown("\n".join(["| Model | State | Memory |", "|---|---|---:|", *rows]))
+    st.markdown(
+        "\n".join(["| Model | State | In use | Memory |", "|:--|:--|--:|--:|", *rows]),
+    )
+    for model in models:
+        if model.failure:
+            st.caption(f"{_plain(model.id)}: {_plain(model.failure)}")
+
+
+def _model_memory(model: Model) -> str:
+    if model.memory_bytes is None and model.expected_bytes is not None:
+        return f":gray[would take {_gigabytes(model.expected_bytes)}]"
+    return _memory(model.memory_bytes, None)
 
 
 def _plain(text: str) -> str:
