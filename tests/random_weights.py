@@ -22,10 +22,14 @@ from selfhost.folders import cache_root
 PACKAGES = ("onnx==1.23.2", "onnxscript==0.7.2", "onnx-ir==1.1.0", "ml-dtypes==0.6.0")
 
 
-def made_by(script: Path, *arguments: str) -> Path:
-    """The folder that `script` fills."""
+def made_by(script: Path, *arguments: str, packages_too: tuple[str, ...] = ()) -> Path:
+    """The folder that `script` fills.
+
+    Args:
+        packages_too: what it needs besides `PACKAGES`, without what these need in turn.
+    """
     python = environment.ensure().python
-    packages = _packages(python)
+    packages = _packages(python, (*PACKAGES, *packages_too))
     content = (script.read_bytes(), *(one.encode() for one in arguments), packages.name.encode())
     folder = cache_root() / "random-weights" / f"{script.stem}-{_digest(*content)}"
     with _sole(folder):
@@ -38,8 +42,8 @@ def made_by(script: Path, *arguments: str) -> Path:
     return folder
 
 
-def _packages(python: Path) -> Path:
-    named = (*(one.encode() for one in PACKAGES), str(python).encode())
+def _packages(python: Path, wanted: tuple[str, ...]) -> Path:
+    named = (*(one.encode() for one in wanted), str(python).encode())
     folder = cache_root() / "tools" / f"random-weights-{_digest(*named)}"
     with _sole(folder):
         if not folder.is_dir():
@@ -48,7 +52,7 @@ def _packages(python: Path) -> Path:
             _run(
                 [
                     *(str(environment.uv_program()), "pip", "install", "--quiet", "--no-deps"),
-                    *("--python", str(python), "--target", str(arriving), *PACKAGES),
+                    *("--python", str(python), "--target", str(arriving), *wanted),
                 ],
                 **environment.uv_environment(dict(os.environ)),
             )

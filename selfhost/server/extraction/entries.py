@@ -16,6 +16,7 @@ from selfhost.server.settings import ServerSettings
 MB = 1_000_000
 
 SPACY = "en-core-web-sm"
+GLINER = "gliner-medium-v2.1"
 
 
 def entries(
@@ -38,6 +39,13 @@ def entries(
 
         return SpacyExtractor(folder(SPACY))
 
+    def gliner() -> Extractor:
+        from selfhost.server.extraction.gliner import GlinerExtractor
+
+        return GlinerExtractor(
+            folder(GLINER), device=settings.device, threads=settings.extraction_threads
+        )
+
     return [
         Entry(
             id=SPACY,
@@ -45,5 +53,14 @@ def entries(
             memory_bytes=100 * MB,  # measured; with spaCy itself, which comes with it
             load=partial(load, SPACY, spacy),
             self_test=self_test,
+        ),
+        Entry(
+            id=GLINER,
+            job=Job.EXTRACTION,
+            # Its 195 M parameters of 4 bytes, and half as much again for the work; an estimate.
+            memory_bytes=1_200 * MB,
+            load=partial(load, GLINER, gliner),
+            self_test=self_test,
+            aliases=("gliner",),
         ),
     ]
