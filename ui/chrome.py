@@ -26,6 +26,8 @@ _ALWAYS = """
   .st-key-view [data-testid="stPageLink-NavLink"] * {
     white-space: normal; overflow: visible; text-overflow: clip;
   }
+  [class*="st-key-part-"] table { width: 100%; font-size: 0.9rem; }
+  [class*="st-key-part-"] :is(th, td) { padding: 0.35rem 0.5rem; border-width: 0 0 1px; }
   [class*="st-key-part-"] { background: light-dark(LIGHT_CARD, DARK_CARD); }
   .st-key-view [data-testid="stHeadingWithActionElements"] { margin: 0; }
 """

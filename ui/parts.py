@@ -281,12 +281,13 @@ async def look_at_worker(settings: Settings | None, stack: StackSettings) -> Par
     except Silence as silence:
         return replace(part, state=silence.state, detail=silence.detail)
     said = await endpoints.json("/worker")
-    if not isinstance(said, dict):
+    if not isinstance(said, dict) or "worker_type" not in said:
         return part
-    jobs, load = said.get("active_jobs"), said.get("worker_load")
+    # The framework leaves a number out where it is 0, as Protobuf's JSON does.
+    jobs, load = (_number(said.get(name, 0)) for name in ("active_jobs", "worker_load"))
     known = [
-        *([_count(int(jobs), "call")] if isinstance(jobs, int | float) else []),
-        *([f"load {100 * load:.0f} %"] if isinstance(load, int | float) else []),
+        *([] if jobs is None else [_count(int(jobs), "call")]),
+        *([] if load is None else [f"load {100 * load:.0f} %"]),
     ]
     return replace(part, load=", ".join(known) or None)
 
@@ -327,16 +328,12 @@ def _models(listed: Any) -> tuple[Model, ...]:
     for one in data if isinstance(data, list) else ():
         if not isinstance(one, dict) or not isinstance(one.get("id"), str):
             continue
-        meta = one.get("meta")  # llama.cpp's, which says the file's size there
-        size = _number(
-            one.get("memory_bytes", meta.get("size") if isinstance(meta, dict) else None)
-        )
         in_use = _number(one.get("in_use"))
         models.append(
             Model(
                 one["id"],
                 state=_text(one.get("state")),
-                memory_bytes=_bytes(size),
+                memory_bytes=_bytes(_number(one.get("memory_bytes"))),
                 expected_bytes=_bytes(_number(one.get("expected_bytes"))),
                 in_use=None if in_use is None else int(in_use),
                 failure=_text(one.get("failure")),

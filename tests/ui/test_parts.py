@@ -40,7 +40,7 @@ async def test_a_running_stack_tells_each_parts_state_and_load(stack: Stack) -> 
     assert {name: part.state for name, part in parts.items()} == dict.fromkeys(parts, State.READY)
     assert [name for name, part in parts.items() if part.load is None] == []
     models = parts["Model server"].models
-    assert any(model.state == "ready" and model.memory_bytes for model in models)
+    assert any(model.state == "loaded" and model.memory_bytes for model in models)
     assert all(model.state for model in models)
 
 
@@ -50,7 +50,7 @@ READY = {"/health": (200, "{}"), "/ready": (200, "{}")}
 async def test_a_models_state_and_bytes_are_those_that_the_server_tells() -> None:
     listed = {
         "data": [
-            {"id": "whisper-base", "state": "ready", "memory_bytes": 290_000_000, "in_use": 1},
+            {"id": "whisper-base", "state": "loaded", "memory_bytes": 290_000_000, "in_use": 1},
             {"id": "piper", "state": "not loaded", "memory_bytes": None, "expected_bytes": 8e7},
             {"id": "broken", "state": 7, "memory_bytes": "many", "failure": "its test failed"},
             {"id": "embedder"},
@@ -68,7 +68,7 @@ async def test_a_models_state_and_bytes_are_those_that_the_server_tells() -> Non
         part = await look_at_model_server(StackSettings(model_server_port=port))
     assert part.state is State.READY
     assert part.models == (
-        Model("whisper-base", "ready", 290_000_000, in_use=1),
+        Model("whisper-base", "loaded", 290_000_000, in_use=1),
         Model("piper", "not loaded", None, expected_bytes=80_000_000),
         Model("broken", failure="its test failed"),
         Model("embedder", None, 110_000_000),
@@ -115,9 +115,16 @@ async def test_both_generation_engines_tell_their_load(metrics: str, load: str |
 
 
 async def test_the_worker_tells_its_calls_and_load() -> None:
-    said = json.dumps({"active_jobs": 1.0, "worker_load": 0.25})
-    with answering({"/": (200, "OK"), "/worker": (200, said)}) as port:
-        part = await look_at_worker(Settings(), StackSettings(worker_port=port))
+    said = {"worker_type": "JT_ROOM", "active_jobs": 1.0, "worker_load": 0.25}
+    idle = {"worker_type": "JT_ROOM"}  # as Protobuf's JSON says 0
+    answers = {"/": (200, "OK")}
+    with answering(answers) as port:
+        stack = StackSettings(worker_port=port)
+        assert (await look_at_worker(Settings(), stack)).load is None
+        answers["/worker"] = (200, json.dumps(said))
+        part = await look_at_worker(Settings(), stack)
+        answers["/worker"] = (200, json.dumps(idle))
+        assert (await look_at_worker(Settings(), stack)).load == "0 calls, load 0 %"
     assert (part.state, part.load, part.memory_bytes) == (State.READY, "1 call, load 25 %", None)
 
 

@@ -263,7 +263,10 @@ async def test_a_back_end_that_hangs_leaves_the_page_usable(
 async def test_the_stack_view_goes_on_after_reloads_and_when_parts_come_and_go(
     open_page: Open, services_folder: Path
 ) -> None:
-    answers = {"/": (200, "OK"), "/worker": (200, json.dumps({"active_jobs": 1}))}
+    answers = {
+        "/": (200, "OK"),
+        "/worker": (200, json.dumps({"worker_type": "JT_ROOM", "active_jobs": 1})),
+    }
     nowhere = str(free_port())
     with answering(answers) as worker:
         environment = {
@@ -284,7 +287,7 @@ async def test_the_stack_view_goes_on_after_reloads_and_when_parts_come_and_go(
             await expect(model_server).to_contain_text("cannot be reached")
             await expect(model_server).to_contain_text("unknown")
             # What changes is shown without a reload.
-            answers["/worker"] = (200, json.dumps({"active_jobs": 2}))
+            answers["/worker"] = (200, json.dumps({"worker_type": "JT_ROOM", "active_jobs": 2}))
             await expect(part).to_contain_text("2 calls", timeout=LOADED_MS)
             answers["/"] = (500, "")
             await expect(part).to_contain_text("failing", timeout=LOADED_MS)

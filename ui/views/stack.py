@@ -16,6 +16,7 @@ from ui.settings import BadSettings, Settings, StackSettings
 REFRESH_S = 2.0
 FIRST_LOOK_S = 0.3  # a part on this machine answers sooner
 OLD_S = 15.0
+WIDEST = "Model server"  # lists many models, so it has a column of its own
 
 Colour = Literal["green", "orange", "red", "gray"]
 COLOURS: dict[State, Colour] = {
@@ -75,8 +76,8 @@ def _parts() -> None:
     if any(one is None for one in seen.values()):
         seen = {name: observer.latest(FIRST_LOOK_S) for name, observer in observers().items()}
     columns = st.columns(2, gap="medium")
-    for index, (name, part) in enumerate(seen.items()):
-        with columns[index % 2]:
+    for name, part in seen.items():
+        with columns[1 if name == WIDEST else 0]:
             _card(name, part)
 
 
@@ -94,8 +95,13 @@ def _card(name: str, seen: Seen[Part] | None) -> None:
             st.caption(" · ".join(where))
         memory = _memory(part.memory_bytes, part.memory_limit_bytes)
         st.markdown(f":gray[Load] &ensp; {part.load or 'unknown'}  \n:gray[Memory] &ensp; {memory}")
-        if part.models:
-            _models(part.models)
+        # A server of many models has only some of them in memory.
+        others = tuple(one for one in part.models if one.state == "not loaded")
+        if in_memory := tuple(one for one in part.models if one not in others):
+            _models(in_memory)
+        if others:
+            with st.expander(f"{len(others)} that are not loaded"):
+                _models(others)
 
 
 def _models(models: tuple[Model, ...]) -> None:
