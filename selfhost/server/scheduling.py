@@ -7,6 +7,7 @@ they would only slow each other, and the one that a caller waits for would be as
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections import OrderedDict, deque
@@ -206,6 +207,14 @@ class Worker:
                     self._finish(task, outcome)
             except RuntimeError:  # the event loop has ended: nobody waits any more
                 return
+        self._send_away()
+
+    def _send_away(self) -> None:
+        """Tell those that still wait that nothing more is done."""
+        with self._changed:
+            while (task := self._queue.pop()) is not None:
+                with contextlib.suppress(RuntimeError):
+                    self._finish(task, (None, stopping()))
 
     def _take(self) -> list[Task]:
         """What is done next, all at once; nothing if nothing waits. Called with the lock held."""

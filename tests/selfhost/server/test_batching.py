@@ -162,7 +162,9 @@ async def test_an_idle_model_waits_for_nobody() -> None:
     worker.close()
 
 
-async def held(model: Model, worker: BatchingWorker[tuple[str, int], tuple[str, int]]):
+async def held(
+    model: Model, worker: BatchingWorker[tuple[str, int], tuple[str, int]]
+) -> asyncio.Task[list[tuple[str, int]]]:
     """A request that keeps the model busy until its gate opens."""
     model.gate.clear()
     first = asyncio.create_task(ask(worker, "first", [1]))
@@ -270,3 +272,20 @@ async def test_a_closed_worker_says_that_the_server_is_stopping() -> None:
     with pytest.raises(ApiError) as refused:
         await ask(worker, "a", [1])
     assert refused.value.status == 503
+
+
+async def test_who_waits_when_the_worker_ends_is_told_so() -> None:
+    model = Model()
+    worker = worker_of(model)
+    first = await held(model, worker)
+    waiting = asyncio.create_task(ask(worker, "waiting", [10] * 3))
+    plain = asyncio.create_task(worker.run(lambda: 7, owner="b", priority=Priority.FINAL, kind="t"))
+    await asyncio.sleep(0)
+    closing = asyncio.create_task(asyncio.to_thread(worker.close))
+    await asyncio.sleep(0.05)
+    model.gate.set()
+    await asyncio.gather(first, closing)
+    for one in (waiting, plain):
+        with pytest.raises(ApiError) as refused:
+            await asyncio.wait_for(one, 5)
+        assert refused.value.status == 503
