@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
@@ -24,6 +25,7 @@ from selfhost.server.speech.model import SpeechModel
 from selfhost.server.transcription.audio import Resampler, as_audio
 from selfhost.server.transcription.guards import plain
 from selfhost.server.transcription.whisper import Hints, Whisper
+from tests.selfhost.server.test_transcriptions import error_of
 
 SENTENCE = "The price is one hundred pounds. Would you join us?"
 WORDS = ("the", "price", "is", "would", "you", "join", "us")
@@ -131,3 +133,15 @@ def test_the_silence_at_both_ends_goes_and_broken_sound_is_not_taken_for_silence
     assert len(trimmed(np.concatenate([quiet, voice, quiet]))) == 1200 + 1000 + 4800 - 1
     assert len(trimmed(quiet)) == len(quiet)
     assert np.isnan(trimmed(np.full(10, np.nan, np.float32))).all()
+
+
+def test_the_server_speaks_with_it_in_the_voice_that_is_asked_for(client: httpx.Client) -> None:
+    models.ensure("kokoro-82m")
+    body = {"model": "kokoro", "voice": "jm_kumo", "input": "Yes.", "response_format": "pcm"}
+    answer = client.post("/v1/audio/speech", json=body)
+    assert answer.status_code == 200, answer.text
+    assert np.abs(np.frombuffer(answer.content, "<i2")).max() > 2000
+    refused = client.post("/v1/audio/speech", json=body | {"voice": "joe"})
+    assert "jm_kumo" in error_of(refused, 400)["message"]
+    # What it has is no voice of the other models.
+    assert error_of(client.post("/v1/audio/speech", json=body | {"model": "piper"}), 400)
