@@ -9,9 +9,8 @@ from pathlib import Path
 from selfhost.server.health.hearing import check_hearing
 from selfhost.server.metrics import Metrics
 from selfhost.server.residency.entry import Entry, Job
-from selfhost.server.scheduling import Worker
 from selfhost.server.settings import ServerSettings
-from selfhost.server.transcription.model import TranscriptionModel
+from selfhost.server.transcription.model import TranscriptionModel, transcription_worker
 from selfhost.server.transcription.whisper import Whisper, default_compute_type
 
 MB = 1_000_000
@@ -40,7 +39,9 @@ def entries(
             device=settings.device,
             compute_type=settings.compute_type,
         )
-        worker = Worker(name, max_queued=settings.max_queued, metrics=metrics)
+        worker = transcription_worker(
+            name, whisper, max_queued=settings.max_queued, metrics=metrics
+        )
         return TranscriptionModel(name, whisper, worker, metrics)
 
     sizes = MEMORY_BYTES | {TURBO: _turbo_bytes(settings)}

@@ -6,19 +6,40 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 
+from selfhost.server.batching import BatchingWorker, BatchLimits, Row
 from selfhost.server.errors import ApiError
 from selfhost.server.health.broken import BrokenModelError
 from selfhost.server.metrics import Metrics
-from selfhost.server.scheduling import Priority, Worker
+from selfhost.server.scheduling import Priority
 from selfhost.server.transcription.guards import collapse_repeats, reason_to_withhold
-from selfhost.server.transcription.whisper import Audio, Decoded, Hints, Whisper
+from selfhost.server.transcription.together import MAX_DRAFTS
+from selfhost.server.transcription.whisper import Audio, Decoded, Draft, Hints, Whisper
+
+ReadDraft = Callable[[], Draft]
+
+
+def transcription_worker(
+    model: str, whisper: Whisper, *, max_queued: int, metrics: Metrics
+) -> BatchingWorker[ReadDraft, Decoded]:
+    """The thread of a Whisper model, which takes the drafts of several calls at once."""
+
+    def compute(drafts: list[ReadDraft]) -> list[Decoded]:
+        return whisper.decode_drafts([read() for read in drafts])
+
+    return BatchingWorker(
+        model,
+        compute,
+        limits=BatchLimits(max_rows=MAX_DRAFTS, max_tokens=MAX_DRAFTS),
+        max_queued=max_queued,
+        metrics=metrics,
+    )
 
 
 @dataclass
 class TranscriptionModel:
     id: str
     whisper: Whisper
-    worker: Worker
+    worker: BatchingWorker[ReadDraft, Decoded]
     metrics: Metrics
 
     def check_language(self, language: str | None) -> None:
@@ -65,14 +86,21 @@ class TranscriptionModel:
                 which would pass for silence.
         """
 
-        def work() -> Decoded:
-            return self.whisper.decode(
-                read(), hints, draft=draft, prefix=prefix, word_times=word_times
+        if draft and not word_times:
+            row: Row[ReadDraft] = Row(lambda: Draft(read(), hints, prefix), 1)
+            (decoded,) = await self.worker.run_rows(
+                [row], owner=owner, priority=priority, kind=kind, may_refuse=may_refuse
             )
-
-        decoded = await self.worker.run(
-            work, owner=owner, priority=priority, kind=kind, may_refuse=may_refuse
-        )
+        else:
+            decoded = await self.worker.run(
+                lambda: self.whisper.decode(
+                    read(), hints, draft=draft, prefix=prefix, word_times=word_times
+                ),
+                owner=owner,
+                priority=priority,
+                kind=kind,
+                may_refuse=may_refuse,
+            )
         if not (math.isfinite(decoded.avg_logprob) and math.isfinite(decoded.no_speech_prob)):
             raise BrokenModelError(f"{self.id} made scores that are not numbers")
         return self._judged(decoded, voiced_ms, hints)

@@ -8,8 +8,9 @@ window is the audio and a little silence, which is several times faster.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import ctranslate2
 import numpy as np
@@ -20,6 +21,7 @@ from faster_whisper.transcribe import get_suppressed_tokens
 from numpy.typing import NDArray
 
 from selfhost.errors import SetupError
+from selfhost.server.transcription.together import groups
 
 Audio = NDArray[np.float32]
 """Mono samples at 16 kHz, one dimension, from -1 to 1."""
@@ -89,6 +91,44 @@ def default_compute_type(device: str) -> str:
     return "int8"
 
 
+@dataclass(frozen=True)
+class Draft:
+    """A sound for a partial transcript. Its parts are those of `Whisper.decode`."""
+
+    audio: Audio
+    hints: Hints
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """
+    Args:
+        before: the prompt, up to where the text begins.
+        known: the tokens of the text that is known already.
+        room: how many tokens may follow.
+    """
+
+    audio_s: float
+    language: str
+    tokenizer: Tokenizer
+    before: list[int]
+    known: list[int]
+    room: int
+
+    @property
+    def kind(self) -> tuple[str, int, bool]:
+        """Only those of one kind can share a run: CTranslate2 wants the text to begin at the same
+        place, and has one set of rules for all."""
+        return self.language, len(self.before), bool(self.known)
+
+
+@dataclass(frozen=True)
+class _Generated:
+    tokens: list[int]
+    said: Decoded
+
+
 class Whisper:
     """A Whisper model in memory. Not for two threads at once.
 
@@ -152,42 +192,80 @@ class Whisper:
             word_times: say when each word was spoken.
         """
         audio_s = len(audio) / SAMPLE_RATE_HZ
-        min_window_s = MIN_DRAFT_WINDOW_S if draft else MIN_WINDOW_S
-        window_s = min(MAX_WINDOW_S, max(min_window_s, audio_s + TRAILING_SILENCE_S))
-        encoded = self._encode(audio, window_s)
+        encoded = self._encode([audio], _window_s(audio_s, draft=draft))
         language = hints.language or self._detect_language(encoded)
+        asked = self._asked(audio_s, language, hints, prefix)
+        (decoded,) = self._generate(encoded, [asked])
+        if not word_times:
+            return decoded.said
+        words = self._word_times(encoded, asked.tokenizer, decoded.tokens, audio_s)
+        return replace(decoded.said, words=words)
+
+    def decode_drafts(self, drafts: Sequence[Draft]) -> list[Decoded]:
+        """The words of several sounds for partial transcripts, in fewer runs than sounds.
+
+        Args:
+            drafts: of any lengths; which of them share a run is decided here.
+        """
+        alone = [place for place, one in enumerate(drafts) if one.hints.language is None]
+        found = {
+            place: self.decode(
+                drafts[place].audio, drafts[place].hints, draft=True, prefix=drafts[place].prefix
+            )
+            for place in alone
+        }
+        rest = [place for place in range(len(drafts)) if place not in found]
+        asked = [
+            self._asked(
+                len(one.audio) / SAMPLE_RATE_HZ, one.hints.language or "en", one.hints, one.prefix
+            )
+            for one in (drafts[place] for place in rest)
+        ]
+        windows_s = [_window_s(one.audio_s, draft=True) for one in asked]
+        for group in groups([one.kind for one in asked], windows_s):
+            sounds = [drafts[rest[number]].audio for number in group]
+            encoded = self._encode(sounds, max(windows_s[number] for number in group))
+            results = self._generate(encoded, [asked[number] for number in group])
+            for number, result in zip(group, results, strict=True):
+                found[rest[number]] = result.said
+        return [found[place] for place in range(len(drafts))]
+
+    def _asked(self, audio_s: float, language: str, hints: Hints, prefix: str) -> _Asked:
         tokenizer = self._tokenizer(language)
         known = tokenizer.encode(" " + prefix) if prefix else []
-        prompt = [*self._prompt(tokenizer, hints), *known]
+        before = self._prompt(tokenizer, hints)
         room = max(int(audio_s * TOKENS_PER_S) - len(known), 0) + SPARE_TOKENS
-        result = self._model.model.generate(
+        return _Asked(audio_s, language, tokenizer, before, known, room)
+
+    def _generate(
+        self, encoded: ctranslate2.StorageView, asked: Sequence[_Asked]
+    ) -> list[_Generated]:
+        """
+        Args:
+            asked: one for each of `encoded`, all of one kind.
+        """
+        prompts = [[*one.before, *one.known] for one in asked]
+        room = max(one.room for one in asked)
+        results = self._model.model.generate(
             encoded,
-            [prompt],
+            prompts,
             beam_size=1,
             # CTranslate2 generates at most half of this, and at most this less the prompt.
-            max_length=min(max(2 * room, len(prompt) + room), self._model.max_length),
+            max_length=min(max(2 * room, max(map(len, prompts)) + room), self._model.max_length),
             return_scores=True,
             return_no_speech_prob=True,
             # Where words are known, the rest may be empty.
-            suppress_blank=not known,
-            suppress_tokens=get_suppressed_tokens(tokenizer, [-1]),
-        )[0]
-        tokens = [*known, *result.sequences_ids[0]]
-        text = tokenizer.decode(tokens).strip()
-        return Decoded(
-            text=text,
-            audio_s=audio_s,
-            language=language,
-            avg_logprob=float(result.scores[0]),
-            no_speech_prob=float(result.no_speech_prob),
-            words=self._word_times(encoded, tokenizer, tokens, audio_s) if word_times else None,
+            suppress_blank=not asked[0].known,
+            suppress_tokens=get_suppressed_tokens(asked[0].tokenizer, [-1]),
         )
+        return [_generated(one, result) for one, result in zip(asked, results, strict=True)]
 
-    def _encode(self, audio: Audio, window_s: float) -> ctranslate2.StorageView:
+    def _encode(self, sounds: Sequence[Audio], window_s: float) -> ctranslate2.StorageView:
         samples = int(window_s * SAMPLE_RATE_HZ)
-        padded = np.pad(audio[:samples], (0, max(0, samples - len(audio))))
-        features = self._model.feature_extractor(padded)[:, : samples // FRAME_SAMPLES]
-        return self._model.encode(features)
+        padded = (np.pad(one[:samples], (0, max(0, samples - len(one)))) for one in sounds)
+        frames = samples // FRAME_SAMPLES
+        features = [self._model.feature_extractor(one)[:, :frames] for one in padded]
+        return self._model.encode(np.stack(features))
 
     def _detect_language(self, encoded: ctranslate2.StorageView) -> str:
         if not self._model.model.is_multilingual:
@@ -238,3 +316,24 @@ class Whisper:
             start_s = min(float(part["start"]), end_s)
             words.append(Word(text.strip(), start_s, end_s, float(part["probability"])))
         return tuple(words)
+
+
+def _window_s(audio_s: float, *, draft: bool) -> float:
+    least_s = MIN_DRAFT_WINDOW_S if draft else MIN_WINDOW_S
+    return min(MAX_WINDOW_S, max(least_s, audio_s + TRAILING_SILENCE_S))
+
+
+def _generated(asked: _Asked, result: Any) -> _Generated:
+    # CTranslate2 repeats in its answer what was known of the text.
+    given = list(result.sequences_ids[0])
+    new = given[len(asked.known) :] if given[: len(asked.known)] == asked.known else given
+    # In a run with longer sounds a loop could go on for as long as those may.
+    tokens = [*asked.known, *new[: asked.room]]
+    said = Decoded(
+        text=asked.tokenizer.decode(tokens).strip(),
+        audio_s=asked.audio_s,
+        language=asked.language,
+        avg_logprob=float(result.scores[0]),
+        no_speech_prob=float(result.no_speech_prob),
+    )
+    return _Generated(tokens, said)
