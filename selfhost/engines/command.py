@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import shlex
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,6 +121,9 @@ def _serve(engine: Engine, folder: Path, host: str, port: int, hung_after_s: flo
         timeout_graceful_shutdown=GRACE_S,
     )
     server = uvicorn.Server(config)
+    # Once it has shut down, uvicorn sends itself the signal that it was ended by, which would end
+    # this process before the engine.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     process.start()
     try:
         server.run()
@@ -138,8 +142,8 @@ def _swept() -> Iterator[None]:
         yield
         return
     own = secrets.token_hex(8)
+    sentinel = Sentinel(own)  # before the mark is set, by which it would find and end itself
     os.environ |= descendants.mark(own, "engine")
-    sentinel = Sentinel(own)
     try:
         yield
     finally:

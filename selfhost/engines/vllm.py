@@ -16,7 +16,7 @@ from selfhost.plan.flags import VllmFlags
 
 Device = Literal["gpu", "cpu"]
 
-CPU_MEMORY_BYTES = 3_000 << 20
+CPU_MEMORY_BYTES = 4_000 << 20
 START_TIMEOUT_S: dict[Device, float] = {
     "cpu": 600.0,
     "gpu": 900.0,  # it compiles for minutes when it meets a model for the first time
@@ -82,13 +82,23 @@ class Vllm:
         )
 
     def environment(self) -> Mapping[str, str]:
-        told = {"VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", **self.flags.environment()}
+        told = {
+            "VLLM_NO_USAGE_STATS": "1",
+            "DO_NOT_TRACK": "1",
+            # Its processes name themselves, for which they would write over their environment,
+            # and with it over the mark by which the stack finds those that it must end.
+            "SPT_NOENV": "1",
+            **self.flags.environment(),
+        }
         if self.device == "cpu":
             told |= {
                 # The system places the threads: vLLM would pin them to cores that the recogniser
                 # and the voice need too.
                 "VLLM_CPU_OMP_THREADS_BIND": "nobind",
                 "OMP_NUM_THREADS": str(self.threads),
+                # What computes is then one process and not two: it starts in two thirds of the
+                # time. The second one would only place threads.
+                "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
                 "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
                 "HF_HUB_OFFLINE": "1",
                 "TRANSFORMERS_OFFLINE": "1",
