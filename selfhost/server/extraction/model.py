@@ -11,8 +11,9 @@ from selfhost.server.residency.entry import SelfTestError
 from selfhost.server.scheduling import Priority, Worker
 
 DEFAULT_THRESHOLD = 0.5
-# Texts of one request that are computed at a stretch: between two stretches others get their turn.
+# What of one request is computed at a stretch: between two stretches others get their turn.
 TEXTS_AT_ONCE = 8
+CHARS_AT_ONCE = 4_000
 
 SENTENCE = "My name is Priya Raman and I arrive on October the sixteenth."
 EXPECTED = {"person": "Priya Raman", "date": "October"}
@@ -63,8 +64,8 @@ class ExtractionModel:
         self.check(labels, threshold)
         limit = DEFAULT_THRESHOLD if threshold is None else threshold
         found: list[list[Entity]] = []
-        for start in range(0, len(texts), TEXTS_AT_ONCE):
-            part = texts[start : start + TEXTS_AT_ONCE]
+        for part in stretches(texts):
+            is_first = not found
 
             def work(part: Sequence[str] = part) -> list[list[Entity]]:
                 return self.extractor.extract(part, labels, limit)
@@ -72,14 +73,28 @@ class ExtractionModel:
             found += await self.worker.run(
                 work,
                 owner=owner,
-                priority=Priority.FINAL if start == 0 else Priority.BACKGROUND,
+                priority=Priority.FINAL if is_first else Priority.BACKGROUND,
                 kind="extraction",
-                may_refuse=start == 0,
+                may_refuse=is_first,
             )
         return found
 
     def close(self) -> None:
         self.worker.close()
+
+
+def stretches(texts: Sequence[str]) -> list[list[str]]:
+    """The texts in their order, so many together as are computed at a stretch; at least one."""
+    found: list[list[str]] = []
+    chars = 0
+    for text in texts:
+        is_full = not found or len(found[-1]) == TEXTS_AT_ONCE or chars + len(text) > CHARS_AT_ONCE
+        if is_full:
+            found.append([])
+            chars = 0
+        found[-1].append(text)
+        chars += len(text)
+    return found
 
 
 async def self_test(model: ExtractionModel) -> None:

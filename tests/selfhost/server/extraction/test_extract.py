@@ -12,6 +12,7 @@ import pytest
 
 from selfhost import models
 from selfhost.server.extraction.entries import entries
+from selfhost.server.extraction.model import stretches
 from selfhost.server.extraction.spacy_pipeline import SpacyExtractor
 from selfhost.server.metrics import Metrics
 from selfhost.server.residency.entry import SelfTestError
@@ -131,6 +132,17 @@ def test_many_clients_at_once_each_get_their_own_answer(client: httpx.Client) ->
         answers = list(clients.map(ask, names))
     assert answers == [[("person", name)] for name in names]
     wait_until_idle(client, "extract")
+
+
+def test_a_long_request_gives_others_their_turn_between_its_texts() -> None:
+    assert [len(part) for part in stretches(["short"] * 20)] == [8, 8, 4]
+    assert [len(part) for part in stretches(["a" * 3000, "b" * 3000, "c", "d" * 9000, "e"])] == [
+        1,
+        2,
+        1,
+        1,
+    ]
+    assert stretches([]) == []
 
 
 def test_new_words_do_not_stay_in_memory() -> None:
