@@ -16,7 +16,11 @@ from selfhost import command_line
 from selfhost.errors import SetupError, told_plainly
 
 MAX_END_S = 20.0
-MODEL_FOLDERS = {"piper": "piper-joe"}
+MODEL_FOLDERS = {
+    "piper": "piper-joe",
+    "kokoro": "kokoro-82m",
+    "kokoro-fp32": "kokoro-82m-fp32",
+}
 
 
 @told_plainly
@@ -34,7 +38,7 @@ def serve(
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     # Imported here: asking for help must not load the model libraries.
-    from selfhost import models
+    from selfhost import hub_models, models
     from selfhost.catalogue import CATALOGUE
     from selfhost.server.app import create_app
     from selfhost.server.settings import ServerSettings
@@ -49,7 +53,8 @@ def serve(
         )
     listener = _listen(host, port)
     for name in settings.preloaded:
-        if (model := MODEL_FOLDERS.get(name, name)) in CATALOGUE:
+        model = MODEL_FOLDERS.get(name, name)
+        if model in CATALOGUE or hub_models.known(model) is not None:
             models.path(model)
 
     failure: list[str] = []
