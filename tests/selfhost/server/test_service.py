@@ -11,7 +11,7 @@ import pytest
 from websockets.sync.client import connect
 
 from tests.ports import free_port
-from tests.selfhost.server.conftest import ModelServer, start_server
+from tests.selfhost.server.conftest import ModelServer, start_server, wait_until_idle
 from tests.selfhost.server.test_transcriptions import error_of
 
 
@@ -53,7 +53,8 @@ def test_unknown_paths_and_methods_are_errors_of_the_same_shape(client: httpx.Cl
 
 def test_metrics_keep_waiting_apart_from_computing(client: httpx.Client) -> None:
     body = {"model": "piper", "input": "Good evening.", "response_format": "pcm"}
-    client.post("/v1/audio/speech", json=body)
+    assert client.post("/v1/audio/speech", json=body).status_code == 200
+    wait_until_idle(client, "speech")  # it is counted once all of it has been sent
     page = client.get("/metrics").text
     for name in (
         'model_server_requests_total{endpoint="speech",status="200"}',
