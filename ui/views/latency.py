@@ -50,10 +50,14 @@ def _say_what_is_counted(calls: Sequence[Call], turns: Sequence[Turn], unreadabl
     days = sorted(turn.day for turn in turns)
     damaged = sum(bool(call.problems) for call in calls)
     parts = [
-        f"{len(turns)} timed turns in {len(calls)} calls",
+        f"{_count(len(turns), 'timed turn')} in {_count(len(calls), 'call')}",
         *([" to ".join(dict.fromkeys((days[0], days[-1]))) + " (UTC)"] if days else []),
-        *([f"{damaged} of them with something missing or impossible, left out"] if damaged else []),
-        *([f"{unreadable} files that are no recordings"] if unreadable else []),
+        *(
+            [f"{_count(damaged, 'call')} with something missing or impossible, left out"]
+            if damaged
+            else []
+        ),
+        *([f"{_count(unreadable, 'file')} without a recording"] if unreadable else []),
     ]
     st.caption(" · ".join(parts))
     if not turns:
@@ -74,7 +78,7 @@ def _choose(sets: Mapping[str, list[Turn]]) -> dict[str, list[Turn]]:
 
 def _stages(chosen: Mapping[str, list[Turn]]) -> None:
     st.markdown("## Each stage")
-    found = {
+    found: dict[str, dict[str, Figures]] = {
         name: {stage.field: latency.figures(turns, stage) for stage in STAGES}
         for name, turns in chosen.items()
     }
@@ -90,8 +94,9 @@ def _stages(chosen: Mapping[str, list[Turn]]) -> None:
         for stage in STAGES
     ]
     if len(found) == 2:
-        for letter, name in zip("AB", found, strict=True):
-            st.markdown(f"**{letter}**: {_escaped(name)}")
+        names = [f"**{one}**: {_escaped(name)}" for one, name in zip("AB", found, strict=True)]
+        st.markdown("  \n".join([*names, "In seconds; B − A is the difference of the medians."]))
+        found = dict(zip("AB", found.values(), strict=True))
     st.table(rows, border="horizontal", hide_index=True, alt="Percentiles of each stage")
     st.altair_chart(_stage_chart(found), width="stretch", alt=_told(found))
     with st.expander("What these stages are"):
@@ -107,12 +112,16 @@ def _cells(figures: Figures) -> dict[str, str]:
 
 
 def _side_by_side(pair: Sequence[Figures]) -> dict[str, str]:
+    """In seconds: a phone has no room for units in seven columns."""
     a, b = pair
     known = a.p50_ms is not None and b.p50_ms is not None
     return {
-        **{f"A {name}": value for name, value in _cells(a).items()},
-        **{f"B {name}": value for name, value in _cells(b).items()},
-        "B − A, p50": f"{(b.p50_ms - a.p50_ms) / 1000:+.2f} s" if known else "–",  # type: ignore[operator]
+        **{
+            f"{letter} {name}": value.removesuffix(" s")
+            for letter, figures in zip("AB", pair, strict=True)
+            for name, value in _cells(figures).items()
+        },
+        "B − A": f"{(b.p50_ms - a.p50_ms) / 1000:+.2f}" if known else "–",  # type: ignore[operator]
     }
 
 
@@ -229,6 +238,10 @@ def _told(found: Mapping[str, Mapping[str, Figures]]) -> str:
         + ", ".join(f"{stage.name} p50 {_s(stages[stage.field].p50_ms)}" for stage in STAGES)
         for name, stages in found.items()
     )
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _s(ms: float | None) -> str:
