@@ -48,7 +48,7 @@ class Load:
     entry: Entry[Any]
     wanted_bytes: int
     room: asyncio.Future[Resident]
-    waiters: set[asyncio.Future[Resident]] = field(default_factory=set)
+    waiters: list[asyncio.Future[Resident]] = field(default_factory=list)
     is_promised: bool = False
     task: asyncio.Task[None] | None = None
 

@@ -253,7 +253,7 @@ class Pool:
 
     async def _wait(self, load: Load, max_wait_s: float) -> Resident:
         waiter: asyncio.Future[Resident] = asyncio.get_running_loop().create_future()
-        load.waiters.add(waiter)
+        load.waiters.append(waiter)
         try:
             async with asyncio.timeout(max_wait_s):
                 return await waiter
@@ -267,7 +267,7 @@ class Pool:
                 self._ledger.release(waiter.result())
             raise
         finally:
-            load.waiters.discard(waiter)
+            load.waiters.remove(waiter)
             if not load.waiters and not load.has_begun and load.task is not None:
                 # Nobody wants it any more, and nothing has begun: its place is free.
                 self._forget(load)

@@ -326,6 +326,62 @@ def test_a_client_that_leaves_as_its_model_comes_does_not_keep_it(leaves_after_s
     run(case())
 
 
+def test_a_client_that_leaves_when_its_model_is_there_but_not_yet_taken_does_not_keep_it() -> None:
+    async def case() -> None:
+        machine = Machine([Kind(6)], budget_bytes=10)
+        pool = machine.make_pool()
+        others: list[asyncio.Task[None]] = []
+
+        async def first() -> None:
+            async with pool.use("m0"):
+                others[0].cancel()  # it has been given the model, and has not woken yet
+
+        asked = later(first())
+        await asyncio.sleep(0)
+        others.append(later(machine.use("m0", 10)))
+        await asyncio.wait([asked, *others])
+        assert others[0].cancelled()
+        assert pool.state("m0").users == 0
+
+    run(case())
+
+
+def test_bytes_that_come_free_are_kept_for_the_one_who_waits_for_them() -> None:
+    async def case() -> None:
+        kinds = [Kind(6, close_s=10), Kind(4), Kind(6), Kind(6), Kind(4)]
+        machine = Machine(kinds, budget_bytes=10)
+        machine.make_pool()
+        await machine.use("m0", 0)
+        await machine.use("m1", 0)
+        leaving = later(machine.use("m2", 0))  # m0 goes for it
+        await asyncio.sleep(0.5)
+        leaving.cancel()
+        waiting = later(machine.use("m3", 0))  # takes what m0 frees
+        await asyncio.sleep(0.5)
+        before_s = now_s()
+        await machine.use("m4", 0)  # so m1 goes for this one, at once
+        assert now_s() == pytest.approx(before_s + 0.1 + 1)
+        await waiting
+        assert machine.complaints == []
+
+    run(case())
+
+
+def test_a_model_is_not_loaded_again_before_its_last_copy_is_gone() -> None:
+    async def case() -> None:
+        machine = Machine([Kind(4, close_s=5)], budget_bytes=10)
+        machine.make_pool(idle_unload_s=1)
+        await machine.use("m0", 1)
+        await asyncio.sleep(2)
+        assert machine.closings == ["m0"]
+        before_s = now_s()
+        await machine.use("m0", 1)
+        assert now_s() > before_s + 3
+        assert machine.complaints == []
+
+    run(case())
+
+
 def test_a_pinned_model_stays_and_what_cannot_fit_beside_it_is_told_at_once() -> None:
     async def case() -> None:
         machine = Machine([Kind(6), Kind(6)], budget_bytes=10)
