@@ -4,6 +4,13 @@ A request is cut into rows (a text, a pair), and each waits for itself in the wo
 When the model is free, the next row in turn takes others of about its length along, of whichever
 request. Nothing waits for company: the first row of an idle model runs at once, and what arrives
 meanwhile is the next batch. So a batch grows with the load and delays nobody without it.
+
+What it gains with MiniLM (int8, one thread, two cores that others used too), unbatched against at
+most 16 rows and 256 tokens, at 1, 4 and 16 requests at once: questions of 12 tokens 71, 47 and 60
+against 72, 107 and 97 a second; eight sentences in a request 5.5, 5.7 and 4.1 against 7.5, 7.7 and
+6.1; a question over eight sentences by late interaction 3.3, 4.2 and 4.0 against 4.9, 6.6 and 6.0.
+Texts of 100 tokens and more gain nothing (5.4 against 5.1 at 4 requests), which is why a batch
+there holds no more tokens.
 """
 
 from __future__ import annotations

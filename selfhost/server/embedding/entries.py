@@ -45,7 +45,7 @@ MINILM = EmbedderSpec(
     graph="model.onnx",
     pooling=Pooling.MEAN,
     max_tokens=256,  # it was trained on no longer texts
-    memory_bytes=110_000_000,
+    memory_bytes=180_000_000,
     limits=BatchLimits(max_rows=16, max_tokens=256),
     known=KnownCosine(
         first="Is breakfast included in the room rate?",

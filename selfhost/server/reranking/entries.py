@@ -48,7 +48,7 @@ MINILM_MAXSIM = RerankerSpec(
     graph="model.onnx",
     scorer=LateInteraction,
     max_tokens=256,
-    memory_bytes=110_000_000,
+    memory_bytes=180_000_000,
     limits=BatchLimits(max_rows=16, max_tokens=256),
     known=KnownScores(
         question="Is breakfast included in the room rate?",
