@@ -188,34 +188,6 @@ async def test_cleared_sound_is_not_heard(server: ModelServer, say: Say) -> None
         assert plain(text) == "a twin room please"
 
 
-async def test_a_long_breath_is_heard_once_each_and_to_the_end(
-    server: ModelServer, client: httpx.Client, say: Say
-) -> None:
-    names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    parts = [say(f"Message {a} {b}. We would like a room.") for a in names[:4] for b in names]
-    sound = np.concatenate(parts)
-    assert len(sound) > 70 * 24_000
-    async with session(server) as listener:
-        await listener.send([*appends(sound), COMMIT])
-        text = plain((await listener.until(COMPLETED, timeout_s=90))["transcript"])
-    assert 0.9 * len(parts) <= text.count("like a room") <= len(parts)
-    assert text.endswith("like a room")
-
-
-async def test_many_sessions_at_once_all_get_their_own_words(server: ModelServer, say: Say) -> None:
-    phrases = ["A twin room.", "Two guests.", "The suite, please.", "Three nights.", "Goodbye."]
-
-    async def call(text: str) -> str:
-        async with session(server) as client:
-            await client.settings(transcription={"languages": ["en"]})
-            return await client.hear(np.concatenate([quiet(0.3), say(text), quiet(0.2)]))
-
-    heard = await asyncio.gather(*(call(text) for text in phrases))
-    said = [plain(text).split()[-1] for text in phrases]
-    right = sum(word in plain(text) for word, text in zip(said, heard, strict=True))
-    assert right >= 4, heard  # the suite is at times a sweet
-
-
 async def test_a_client_that_vanishes_leaves_nothing_behind(
     server: ModelServer, client: httpx.Client, say: Say
 ) -> None:

@@ -72,7 +72,7 @@ async def test_phrases_with_silences_of_four_seconds_are_all_heard(
 
 
 @pytest.mark.parametrize("model", ["gpt-live-transcribe", "whisper-base"])
-@pytest.mark.parametrize("length_ms", [10, 40, 100, 200])
+@pytest.mark.parametrize("length_ms", [40, 100])
 async def test_a_scrap_of_speech_is_no_text_and_the_session_lives(
     server: ModelServer, say: Say, model: str, length_ms: int
 ) -> None:
