@@ -62,9 +62,9 @@ def entries(
         aliases = ALIASES if name == settings.speech_model else ()
         return Entry(name, Job.SPEECH, memory_bytes, load, check_speaking, aliases)
 
-    found = [entry("piper", 180 * MB, load_piper)]
+    found = [entry("piper", 120 * MB, load_piper)]
     if importlib.util.find_spec("hibari") is not None:
-        found.append(entry("hibari", 60 * MB, load_hibari))
+        found.append(entry("hibari", 100 * MB, load_hibari))
     for name, (_, _, memory_bytes) in KOKORO.items():
         found.append(entry(name, memory_bytes, partial(load_kokoro, name)))
     return found

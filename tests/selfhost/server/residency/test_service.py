@@ -19,9 +19,10 @@ from tests.selfhost.server.conftest import start_server
 from tests.selfhost.server.test_transcriptions import error_of
 
 MB = 1_000_000
-BUDGET_BYTES = 340 * MB
+BUDGET_BYTES = 420 * MB
 REQUESTS = 1_000
 CLIENTS = 48
+STEPS = 10
 
 
 @pytest.fixture(scope="module")
@@ -139,10 +140,10 @@ async def test_a_thousand_requests_for_more_models_than_fit_are_all_answered(sma
         "en-core-web-sm": 20,
         "hibari": 20,
         "piper": 5,
-        "whisper-tiny": 2,
+        "whisper-tiny": 3,
     }
     # A client asks the same model a few times, as the steps of one task do.
-    tasks = iter(chance.choices(list(weights), list(weights.values()), k=REQUESTS // 5))
+    tasks = iter(chance.choices(list(weights), list(weights.values()), k=REQUESTS // STEPS))
     answered: Counter[str] = Counter()
     limits = httpx.Limits(max_connections=CLIENTS + 2)
     async with httpx.AsyncClient(base_url=small, timeout=300, limits=limits) as client:
@@ -151,15 +152,17 @@ async def test_a_thousand_requests_for_more_models_than_fit_are_all_answered(sma
 
         async def work() -> None:
             for model in tasks:
-                for _ in range(5):
+                for _ in range(STEPS):
                     await ask(client, model, sound)
                     answered[model] += 1
 
         async def watch() -> None:
             while True:
                 listed = (await client.get("/v1/models")).json()["data"]
-                held_bytes = sum(one["memory_bytes"] or 0 for one in listed)
-                assert held_bytes <= BUDGET_BYTES
+                # A load that turns out larger than expected has others closed for it: those count
+                # until they are gone, but no longer stay.
+                staying = [one for one in listed if one["state"] != "closing"]
+                assert sum(one["memory_bytes"] or 0 for one in staying) <= BUDGET_BYTES
                 await asyncio.sleep(0.25)
 
         watching = asyncio.create_task(watch())
