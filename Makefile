@@ -20,11 +20,12 @@ endif
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup setup-test lint format clean
+.PHONY: help demo test bench-models setup setup-test lint format clean
 
 help:
 	@echo "make demo            set everything up, start it and open the page; Ctrl-C ends it"
 	@echo "make test            the whole test suite; ARGS='-k booking' passes options to pytest"
+	@echo "make bench-models    served models beside the same models run directly; ARGS=--check"
 	@echo "make setup           only what make demo needs: packages, models, room server"
 	@echo "make lint            formatting, lint and types"
 	@echo "make clean           remove what was made in this checkout; the cache folder stays"
@@ -34,6 +35,9 @@ demo: setup
 
 test: setup-test lint
 	$(RUN) -m pytest $(ARGS)
+
+bench-models: setup
+	@$(RUN) -m selfhost bench-models $(ARGS)
 
 setup: | $(UV)
 	@$(UV) sync --frozen --no-dev --inexact --quiet
