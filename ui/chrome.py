@@ -26,9 +26,31 @@ _ALWAYS = """
   .st-key-view [data-testid="stPageLink-NavLink"] * {
     white-space: normal; overflow: visible; text-overflow: clip;
   }
-  [class*="st-key-part-"] table { width: 100%; font-size: 0.9rem; }
-  [class*="st-key-part-"] :is(th, td) { padding: 0.35rem 0.5rem; border-width: 0 0 1px; }
-  [class*="st-key-part-"] { background: light-dark(LIGHT_CARD, DARK_CARD); }
+  .parts, .parts > div { display: grid; gap: 1rem; align-content: start; }
+  .parts { grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
+  .part {
+    padding: 1rem 1.25rem; border: 1px solid color-mix(in oklab, currentColor 14%, transparent);
+    border-radius: 1rem; background: light-dark(LIGHT_CARD, DARK_CARD);
+  }
+  .part header { display: flex; justify-content: space-between; align-items: center; gap: 1rem; }
+  .st-key-view .part :is(h3, dt, dd) { margin: 0; padding: 0; }
+  .st-key-view .part :is(p, dl, details) { margin: 0.4rem 0 0; padding: 0; }
+  .part p, .part dt, .part th { opacity: 0.75; font-size: 0.9rem; font-weight: 400; }
+  .part code { font-size: 0.85rem; background: none; padding: 0; overflow-wrap: anywhere; }
+  .part dl { display: grid; grid-template-columns: auto 1fr; gap: 0.15rem 0.9rem; }
+  .part table { width: 100%; margin-top: 0.75rem; border-collapse: collapse; font-size: 0.9rem; }
+  .part :is(th, td) {
+    padding: 0.35rem 0.4rem 0.35rem 0; text-align: left;
+    border-bottom: 1px solid color-mix(in oklab, currentColor 10%, transparent);
+  }
+  .part :is(th, td):nth-child(n + 3) { text-align: right; }
+  .part summary { cursor: pointer; padding: 0.3rem 0; }
+  .part .state { padding: 0.1rem 0.7rem; border-radius: 99rem; font-size: 0.9rem; }
+  .part .state i { font-style: normal; font-weight: 700; }
+  .part .good { background: light-dark(#d9efe2, #123b29); color: light-dark(#10583a, #7fdcae); }
+  .part .waits { background: light-dark(#f8e6cd, #47310f); color: light-dark(#77450c, #f0c384); }
+  .part .bad { background: light-dark(#f7dcd8, #4a1c18); color: light-dark(#8c261b, #f5a79f); }
+  .part .neutral { background: color-mix(in oklab, currentColor 10%, transparent); }
   .st-key-view [data-testid="stHeadingWithActionElements"] { margin: 0; }
 """
 

@@ -278,12 +278,12 @@ async def test_the_stack_view_goes_on_after_reloads_and_when_parts_come_and_go(
         }
         with page_server(services_folder, environment) as url:
             page = (await open_page(f"{url}stack")).page
-            part = page.locator(".st-key-part-worker")
+            part = page.locator(".part-worker")
             for _ in range(3):
                 await expect(part).to_contain_text("1 call", timeout=LOADED_MS)
                 await page.reload()
             await expect(part).to_contain_text("1 call", timeout=LOADED_MS)
-            model_server = page.locator(".st-key-part-model-server")
+            model_server = page.locator(".part-model-server")
             await expect(model_server).to_contain_text("cannot be reached")
             await expect(model_server).to_contain_text("unknown")
             # What changes is shown without a reload.

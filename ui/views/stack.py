@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Iterable
+from html import escape
 
 import streamlit as st
 
@@ -13,28 +12,14 @@ from ui.observer import Observer, Seen
 from ui.parts import Look, Model, Part, State, looks
 from ui.settings import BadSettings, Settings, StackSettings
 
-REFRESH_S = 2.0
+REFRESH_S = 4.0
+LOOK_S = 2.0
 FIRST_LOOK_S = 0.3  # a part on this machine answers sooner
 OLD_S = 15.0
 WIDEST = "Model server"  # lists many models, so it has a column of its own
 
-Colour = Literal["green", "orange", "red", "gray"]
-COLOURS: dict[State, Colour] = {
-    State.READY: "green",
-    State.NOT_READY: "orange",
-    State.FAILING: "red",
-    State.REFUSING: "red",
-    State.SILENT: "red",
-    State.UNREACHABLE: "red",
-    State.ELSEWHERE: "gray",
-    State.UNKNOWN: "gray",
-}
-ICONS: dict[Colour, str] = {
-    "green": ":material/check_circle:",
-    "orange": ":material/hourglass_top:",
-    "red": ":material/error:",
-    "gray": ":material/help:",
-}
+SIGNS = {State.READY: ("good", "✓"), State.NOT_READY: ("waits", "…")}
+NEUTRAL = (State.ELSEWHERE, State.UNKNOWN)
 
 
 @st.cache_resource(show_spinner=False)
@@ -49,7 +34,7 @@ def observers() -> dict[str, Observer[Part]]:
     except BadSettings:
         settings = None
     return {
-        name: Observer(_blocking(look), max_age_s=REFRESH_S)
+        name: Observer(_blocking(look), max_age_s=LOOK_S)
         for name, look in looks(settings, StackSettings.load()).items()
     }
 
@@ -61,7 +46,7 @@ def _blocking(look: Look) -> Callable[[], Part]:
 def show() -> None:
     with st.container(key="view", gap="medium"):
         st.markdown("# Stack")
-        st.caption("What each part says of itself, asked every two seconds while this is open.")
+        st.caption("What each part says of itself, asked every few seconds while this is open.")
         try:
             StackSettings.load()
         except BadSettings as error:
@@ -75,59 +60,66 @@ def _parts() -> None:
     seen = {name: observer.latest() for name, observer in observers().items()}
     if any(one is None for one in seen.values()):
         seen = {name: observer.latest(FIRST_LOOK_S) for name, observer in observers().items()}
-    columns = st.columns(2, gap="medium")
-    for name, part in seen.items():
-        with columns[1 if name == WIDEST else 0]:
-            _card(name, part)
+    # One element, and not one for each word: it is made anew for every open page.
+    st.html(html(seen))
 
 
-def _card(name: str, seen: Seen[Part] | None) -> None:
-    with st.container(border=True, key=f"part-{name.lower().replace(' ', '-')}", gap="small"):
-        part = seen.value if seen else Part(name, None, State.UNKNOWN, "being asked …")
-        colour = COLOURS[part.state]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"### {name}", width="stretch")
-            st.badge(part.state.value, color=colour, icon=ICONS[colour])
-        where = [*([f"`{part.where}`"] if part.where else []), *filter(None, [part.detail])]
-        if seen and seen.age_s > OLD_S:
-            where.append(f"seen {seen.age_s:.0f} s ago")
-        if where:
-            st.caption(" · ".join(where))
-        memory = _memory(part.memory_bytes, part.memory_limit_bytes)
-        st.markdown(f":gray[Load] &ensp; {part.load or 'unknown'}  \n:gray[Memory] &ensp; {memory}")
-        # A server of many models has only some of them in memory.
-        others = tuple(one for one in part.models if one.state == "not loaded")
-        if in_memory := tuple(one for one in part.models if one not in others):
-            _models(in_memory)
-        if others:
-            with st.expander(f"{len(others)} that are not loaded"):
-                _models(others)
+def html(seen: dict[str, Seen[Part] | None]) -> str:
+    """The parts as cards; what they say of themselves is text, whatever is in it."""
+    left = [_card(name, part) for name, part in seen.items() if name != WIDEST]
+    right = [_card(name, part) for name, part in seen.items() if name == WIDEST]
+    return f'<div class="parts"><div>{"".join(left)}</div><div>{"".join(right)}</div></div>'
 
 
-def _models(models: tuple[Model, ...]) -> None:
-    # Markdown's own table: a data frame's libraries take seconds to import.
+def _card(name: str, seen: Seen[Part] | None) -> str:
+    part = seen.value if seen else Part(name, None, State.UNKNOWN, "being asked …")
+    kind, sign = SIGNS.get(part.state, ("neutral", "?") if part.state in NEUTRAL else ("bad", "!"))
+    about = [*([f"<code>{escape(part.where)}</code>"] if part.where else [])]
+    about += [escape(part.detail)] if part.detail else []
+    about += [f"seen {seen.age_s:.0f} s ago"] if seen and seen.age_s > OLD_S else []
+    others = [one for one in part.models if one.state == "not loaded"]
+    in_memory = [one for one in part.models if one not in others]
+    memory = _memory(part.memory_bytes, part.memory_limit_bytes)
+    return (
+        f'<section class="part part-{name.lower().replace(" ", "-")}">'
+        f"<header><h3>{escape(name)}</h3>"
+        f'<span class="state {kind}"><i aria-hidden="true">{sign}</i> {part.state}</span></header>'
+        f"<p>{' · '.join(about)}</p>"
+        f"<dl><dt>Load</dt><dd>{escape(part.load or 'unknown')}</dd>"
+        f"<dt>Memory</dt><dd>{memory}</dd></dl>"
+        f"{_table(in_memory)}"
+        + (
+            # A server of many models has only some of them in memory.
+            f"<details><summary>{len(others)} not loaded</summary>{_table(others)}</details>"
+            if others
+            else ""
+        )
+        + "</section>"
+    )
+
+
+def _table(models: Iterable[Model]) -> str:
     rows = [
-        f"| `{_plain(model.id)}` | {_plain(model.state or 'unknown')} "
-        f"| {'unknown' if model.in_use is None else model.in_use} | {_model_memory(model)} |"
+        f"<tr><td><code>{escape(model.id)}</code></td>"
+        f"<td>{escape(model.state or 'unknown')}{_failure(model)}</td>"
+        f"<td>{'unknown' if model.in_use is None else model.in_use}</td>"
+        f"<td>{_model_memory(model)}</td></tr>"
         for model in models
     ]
-    st.markdown(
-        "\n".join(["| Model | State | In use | Memory |", "|:--|:--|--:|--:|", *rows]),
-    )
-    for model in models:
-        if model.failure:
-            st.caption(f"{_plain(model.id)}: {_plain(model.failure)}")
+    if not rows:
+        return ""
+    head = "".join(f'<th scope="col">{one}</th>' for one in ("Model", "State", "In use", "Memory"))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _failure(model: Model) -> str:
+    return f": {escape(model.failure)}" if model.failure else ""
 
 
 def _model_memory(model: Model) -> str:
     if model.memory_bytes is None and model.expected_bytes is not None:
-        return f":gray[would take {_gigabytes(model.expected_bytes)}]"
+        return f"would take {_gigabytes(model.expected_bytes)}"
     return _memory(model.memory_bytes, None)
-
-
-def _plain(text: str) -> str:
-    """A name from elsewhere, without the signs that Markdown would read."""
-    return re.sub(r"[^\w ./:@+,-]", "", text)
 
 
 def _memory(held: int | None, limit: int | None) -> str:
