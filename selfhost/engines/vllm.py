@@ -99,6 +99,9 @@ class Vllm:
                 # What computes is then one process and not two: it starts in two thirds of the
                 # time. The second one would only place threads.
                 "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+                # Nothing is compiled, as with `--enforce-eager`, which leaves a few functions out:
+                # the first request for log probabilities would wait half a minute for one.
+                "TORCHDYNAMO_DISABLE": "1",
                 "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
                 "HF_HUB_OFFLINE": "1",
                 "TRANSFORMERS_OFFLINE": "1",
