@@ -107,7 +107,7 @@ def test_an_engine_that_is_busy_for_longer_than_that_is_left_alone(generation: G
     generation.wait(generation.is_ready, 60, "the engine is not back")
     engine = generation.engine(ENGINE)
     # Reading and writing so much takes it longer than it may stand still.
-    long = {"role": "system", "content": "The garden has many old trees. " * 150}
+    long = {"role": "system", "content": "The garden has many old trees. " * 250}
     started = time.monotonic()
     with generation.client() as client:
         answer = client.post(
