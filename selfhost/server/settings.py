@@ -61,7 +61,8 @@ class ServerSettings(BaseSettings):
     embedding_threads: int = Field(default=1, ge=1, le=64)
     reranking_threads: int = Field(default=1, ge=1, le=64)
     extraction_threads: int = Field(default=1, ge=1, le=64)
-    """Threads of one run of an embedder, a reranker or an extractor. One each leaves a core to the voices."""
+    """Threads of one run of an embedder, a reranker or an extractor. One each leaves a core to the
+    voices."""
 
     max_upload_bytes: int = Field(default=25 * 1024 * 1024, gt=0)
     max_audio_s: float = Field(default=3600.0, gt=0)
