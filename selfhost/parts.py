@@ -205,6 +205,7 @@ def _generation(
         (
             *(*python, "selfhost", "generate", "--engine", engine, "--device", profile),
             *("--host", settings.selfhost_host, "--port", str(settings.generation_port)),
+            *(_card_options(settings) if profile == "gpu" else ()),
         ),
         environment=shared,
         ready_url=f"{url}/health",
@@ -217,6 +218,16 @@ def _generation(
         # It ends the engine, and waits for what the engine tidies up.
         stop_grace_s=10.0,
     )
+
+
+def _card_options(settings: StackSettings) -> tuple[str, ...]:
+    """What generation is told of the card. Said here, as `.env` is read by this process alone."""
+    options = ["--model", settings.generation_gpu_model]
+    if settings.generation_gpu_memory_utilization is not None:
+        options += ["--gpu-memory-utilization", f"{settings.generation_gpu_memory_utilization:g}"]
+    if settings.runs_model_server and settings.model_server_device != "cpu":
+        options += ["--shares-card"]
+    return tuple(options)
 
 
 def choose(parts: tuple[Part, ...], only: tuple[str, ...]) -> tuple[Part, ...]:

@@ -48,7 +48,7 @@ class StackSettings(BaseSettings):
 
     generation_engine: Literal["auto", "llama", "vllm"] = "auto"
     generation_gpu_model: str = "Qwen/Qwen3-4B-Instruct-2507"
-    generation_gpu_memory_utilization: float = Field(default=0.6, gt=0, le=1)
+    generation_gpu_memory_utilization: float | None = Field(default=None, gt=0, le=1)
 
     @field_validator("selfhost_host")
     @classmethod

@@ -53,17 +53,32 @@ def generate(
         ),
     ] = None,
     gpu_memory_utilization: Annotated[
-        float,
+        float | None,
         typer.Option(
             envvar="GENERATION_GPU_MEMORY_UTILIZATION",
             min=0.01,
             max=1.0,
-            help="With vllm on a GPU: its share of the card's memory.",
+            help="With vllm on a GPU: its share of the card's memory, instead of the plan's.",
         ),
-    ] = 0.6,
+    ] = None,
+    card: Annotated[
+        str | None,
+        typer.Option(help="With --dry-run: a card to plan for, by name, instead of the one here."),
+    ] = None,
+    shares_card: Annotated[
+        bool,
+        typer.Option(
+            "--shares-card",
+            help="The model server's models lie on the card too (MODEL_SERVER_DEVICE).",
+        ),
+    ] = False,
     kv_cache_gib: Annotated[
-        int, typer.Option(min=1, help="With vllm on the CPU: memory for what it has read, in GiB.")
-    ] = choice.CPU_KV_CACHE_GIB,
+        int | None,
+        typer.Option(
+            min=1,
+            help="With vllm on the CPU: GiB for what it has read, instead of the plan's.",
+        ),
+    ] = None,
     hung_after_s: Annotated[
         float,
         typer.Option(min=1.0, help="An engine with work and no progress for so long is restarted."),
@@ -78,6 +93,8 @@ def generate(
         device=device,
         model=model,
         gpu_memory_utilization=gpu_memory_utilization,
+        card=card,
+        shares_card=shares_card,
         kv_cache_gib=kv_cache_gib,
     ).settled(gpu_count=gpu.count)
     with tempfile.TemporaryDirectory(prefix="hotel-voice-slots-") as folder:

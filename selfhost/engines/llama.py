@@ -12,13 +12,11 @@ import psutil
 
 from selfhost.engines import scrape
 from selfhost.engines.progress import Reading
+from selfhost.plan.flags import LlamaCppFlags
 
 MODEL = "qwen2.5-coder-1.5b-instruct"
 MEMORY_BYTES = 2_500 << 20
 KEY_VARIABLE = "LLAMA_API_KEY"
-
-SLOTS = 4
-CONTEXT_TOKENS_PER_SLOT = 4096
 
 
 def threads() -> int:
@@ -36,15 +34,13 @@ class LlamaCpp:
         weights: the GGUF file.
         model: what clients ask for.
         slot_folder: where it keeps what it has read.
-        slots: requests that it works on at once.
-        context_tokens: for each of them.
+        flags: how many requests it works on at once, and how long they may be.
     """
 
     weights: Path
     model: str
     slot_folder: Path
-    slots: int = SLOTS
-    context_tokens: int = CONTEXT_TOKENS_PER_SLOT
+    flags: LlamaCppFlags
     name: str = "llama.cpp"
     start_timeout_s: float = 120.0
     # What it has read lies in `slot_folder` and is given back when it is next asked for.
@@ -56,8 +52,8 @@ class LlamaCpp:
             *("--weights", str(self.weights)),
             *("--alias", self.model),
             *("--port", str(port)),
-            *("--slots", str(self.slots)),
-            *("--context-tokens", str(self.context_tokens)),
+            *("--slots", str(self.flags.slots)),
+            *("--context-tokens", str(self.flags.context_tokens_per_slot)),
             *("--slot-folder", str(self.slot_folder)),
             *("--threads", str(threads())),
         )

@@ -175,6 +175,6 @@ def placements(engine: Engine, folder: Path) -> Callable[[httpx.AsyncClient], Pl
         folder: where it saves slots, if it has some.
     """
     if isinstance(engine, LlamaCpp):
-        saved, count = SavedPrefixes(folder), engine.slots
+        saved, count = SavedPrefixes(folder), engine.flags.slots
         return lambda client: Slots(client, count, saved)
     return lambda client: Anywhere()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from selfhost.errors import SetupError
 from selfhost.plan.architecture import Architecture
 from selfhost.plan.cards import Card
@@ -14,6 +16,7 @@ from selfhost.plan.wanted import Wanted
 CONTEXT_TOKENS = 4096
 SEQUENCES_ON_CPU = 4
 SEQUENCES_ON_GPU = 8
+MOST_SEQUENCES = 256  # vLLM's own default; beyond it a step gets slower for everybody
 
 ON_CPU = ("qwen2.5-coder-1.5b-instruct", "whisper-base", "piper-joe", "minilm", "en-core-web-sm")
 ON_GPU = (
@@ -54,7 +57,7 @@ def vllm_flags(
         model: a path, a catalogue name or a hub name.
         card: what it starts on. Its free bytes are those before any of the product runs there.
         context_tokens: longest sequence.
-        sequences: at once.
+        sequences: at once, at least; vLLM is let take more where they fit.
         shares_card: the model server's models lie on it too.
         utilisation: vLLM's share of the card where the user set it; None to take what is left.
 
@@ -69,12 +72,14 @@ def vllm_flags(
         generator, context_tokens=context_tokens, sequences=sequences, utilisation=utilisation
     )
     others = [Wanted(find(name)) for name in ON_GPU[1:]] if shares_card else []
-    row = plan(card, [asked, *others]).rows[0]
-    flags = row.generation.flags if row.generation else None
-    if not isinstance(flags, VllmFlags):
+    generation = plan(card, [asked, *others]).rows[0].generation
+    flags = generation.flags if generation else None
+    if generation is None or not isinstance(flags, VllmFlags):
         raise SetupError(
             f"{generator.name} does not fit on {card.name} with {context_tokens:,} tokens of "
             "context: `python -m selfhost plan` shows what takes how much, and what a smaller "
             "precision would free."
         )
-    return flags
+    # More calls than it was planned for may come: as many are let in as fit for certain.
+    admitted = max(sequences, min(MOST_SEQUENCES, generation.sequences_fit_least))
+    return replace(flags, max_num_seqs=admitted)

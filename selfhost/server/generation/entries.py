@@ -15,6 +15,8 @@ from selfhost.engines.llama import LlamaCpp
 from selfhost.engines.placement import placements
 from selfhost.engines.process import EngineEndedError, EngineProcess
 from selfhost.errors import SetupError
+from selfhost.plan.flags import LlamaCppFlags
+from selfhost.plan.product import CONTEXT_TOKENS
 from selfhost.server.generation.model import GenerationModel, check_generation
 from selfhost.server.metrics import Metrics
 from selfhost.server.residency.entry import Entry, Job
@@ -51,7 +53,7 @@ def load(name: str, settings: ServerSettings, folder: Callable[[str], Path]) -> 
     """
     weights = folder(name) / CATALOGUE[name].files[0].name
     slot_folder = Path(tempfile.mkdtemp(prefix="hotel-voice-slots-"))
-    engine = LlamaCpp(weights, name, slot_folder, slots=SLOTS)
+    engine = LlamaCpp(weights, name, slot_folder, LlamaCppFlags(SLOTS, CONTEXT_TOKENS))
     process = EngineProcess(engine, hung_after_s=settings.hung_after_s)
     gate = Gate(process, placements(engine, slot_folder))
     model = GenerationModel(name, process, gate, slot_folder)

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from selfhost.engines import llama
+from selfhost.plan.product import SEQUENCES_ON_CPU
 from tests.stack import Stack
 
 SYSTEM = {
@@ -84,7 +85,7 @@ async def test_a_client_that_leaves_before_the_first_word_frees_its_slot(stack: 
 async def test_more_requests_than_slots_are_all_answered(stack: Stack) -> None:
     stack.wait_ready()
     async with engine(stack) as client:
-        questions = [ask(client, user(f"Say {number}.")) for number in range(llama.SLOTS + 3)]
+        questions = [ask(client, user(f"Say {number}.")) for number in range(SEQUENCES_ON_CPU + 3)]
         answers = await asyncio.gather(*questions)
     assert all(answer["choices"][0]["message"]["content"] for answer in answers)
 

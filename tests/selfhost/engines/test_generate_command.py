@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from selfhost.engines import llama, vllm
+from selfhost.engines import choice, llama, vllm
 from selfhost.engines.llama import LlamaCpp
 from selfhost.engines.vllm import Vllm
-from selfhost.plan.flags import VllmFlags
+from selfhost.plan import cards, product
+from selfhost.plan.flags import LlamaCppFlags, VllmFlags
 
 
 def generate(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,7 +46,7 @@ def test_no_key_is_in_what_is_printed_or_on_a_command_line(tmp_path: Path) -> No
     flags = VllmFlags(max_model_len=1, max_num_seqs=1, max_num_batched_tokens=1)
     engines = (
         Vllm(Path("/opt/bin/vllm"), "a/model", "a-name", "cpu", flags),
-        LlamaCpp(tmp_path / "weights", "a-name", tmp_path),
+        LlamaCpp(tmp_path / "weights", "a-name", tmp_path, LlamaCppFlags(4, 4096)),
     )
     for engine in engines:
         assert "concealed" in engine.key_environment("concealed").values()
@@ -52,11 +54,45 @@ def test_no_key_is_in_what_is_printed_or_on_a_command_line(tmp_path: Path) -> No
 
 
 def test_a_dry_run_prints_the_gpu_command_and_runs_nothing() -> None:
-    said = generate("--profile", "gpu", "--dry-run", "--port", "9999", "--model", "some/model")
+    said = generate("--profile", "gpu", "--dry-run", "--port", "9999", "--card", "RTX 4090")
     assert said.returncode == 0
-    assert "vllm serve some/model" in said.stdout
+    assert "vllm serve Qwen/Qwen3-4B-Instruct-2507" in said.stdout
     assert "port 9999" in said.stdout
     assert llama.MODEL in said.stdout  # clients ask for the same name on either profile
+
+
+def share(*arguments: str) -> float:
+    """vLLM's share of an RTX 4090, as a dry run prints it."""
+    said = generate("--profile", "gpu", "--dry-run", "--card", "RTX 4090", *arguments)
+    assert said.returncode == 0, said.stderr
+    words = shlex.split(said.stdout)
+    return float(words[words.index("--gpu-memory-utilization") + 1])
+
+
+def test_vllm_takes_of_a_card_what_the_plan_gives_it() -> None:
+    card = cards.named("RTX 4090")
+    for shares_card, arguments in ((False, ()), (True, ("--shares-card",))):
+        planned = product.vllm_flags(choice.GPU_MODEL, card, shares_card=shares_card)
+        assert share(*arguments) == planned.gpu_memory_utilization
+    assert share("--shares-card") < share()
+
+
+def test_a_share_that_the_user_set_stands_also_for_a_model_that_the_plan_does_not_know() -> None:
+    assert share("--gpu-memory-utilization", "0.5") == 0.5
+    assert share("--gpu-memory-utilization", "0.5", "--model", "some/model") == 0.5
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--model", "some/model", "--card", "RTX 4090"), ("--card", "8GiB"), ("--card", "cpu")],
+    ids=["unknown model", "too small a card", "no card"],
+)
+def test_without_a_plan_the_user_is_told_how_to_start_nevertheless(
+    arguments: tuple[str, ...],
+) -> None:
+    said = generate("--profile", "gpu", "--dry-run", *arguments)
+    assert said.returncode == 1
+    assert "GENERATION_GPU_MEMORY_UTILIZATION" in said.stderr
 
 
 def test_a_dry_run_prints_the_command_and_the_environment_of_each_engine() -> None:

@@ -12,7 +12,10 @@ from selfhost import models
 from selfhost.engines.choice import SMALL_MODEL
 from selfhost.engines.llama import LlamaCpp
 from selfhost.engines.process import EngineEndedError, EngineProcess
+from selfhost.plan.flags import LlamaCppFlags
 from selfhost.restarts import RestartPolicy
+
+FLAGS = LlamaCppFlags(slots=4, context_tokens_per_slot=4096)
 
 
 def engines() -> list[psutil.Process]:
@@ -28,7 +31,7 @@ def test_an_engine_that_never_starts_is_given_up_and_whoever_waits_is_told(tmp_p
     weights.write_bytes(b"GGUF and nothing else")
     failures: list[str] = []
     process = EngineProcess(
-        LlamaCpp(weights, "a-name", tmp_path),
+        LlamaCpp(weights, "a-name", tmp_path, FLAGS),
         policy=RestartPolicy(first_delay_s=0.05, max_failures=2),
         on_failure=failures.append,
     )
@@ -46,7 +49,7 @@ def test_an_engine_that_never_starts_is_given_up_and_whoever_waits_is_told(tmp_p
 
 def test_an_engine_is_ended_at_any_time_and_nothing_is_left(tmp_path: Path) -> None:
     weights = models.ensure(SMALL_MODEL) / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
-    process = EngineProcess(LlamaCpp(weights, SMALL_MODEL, tmp_path))
+    process = EngineProcess(LlamaCpp(weights, SMALL_MODEL, tmp_path, FLAGS))
     waiting = process.next_life()
     process.start()
     deadline = time.monotonic() + 20
@@ -61,7 +64,7 @@ def test_an_engine_is_ended_at_any_time_and_nothing_is_left(tmp_path: Path) -> N
 
 def test_who_waits_no_longer_is_not_in_the_way_of_others(tmp_path: Path) -> None:
     weights = models.ensure(SMALL_MODEL) / "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
-    process = EngineProcess(LlamaCpp(weights, SMALL_MODEL, tmp_path))
+    process = EngineProcess(LlamaCpp(weights, SMALL_MODEL, tmp_path, FLAGS))
     gone, waiting = process.next_life(), process.next_life()
     gone.cancel()
     process.start()

@@ -10,7 +10,7 @@ from selfhost.engines.llama import LlamaCpp
 from selfhost.engines.progress import Heartbeat, Reading
 from selfhost.engines.scrape import MissingMetricError, samples, value
 from selfhost.engines.vllm import Vllm
-from selfhost.plan.flags import VllmFlags
+from selfhost.plan.flags import LlamaCppFlags, VllmFlags
 
 HUNG_AFTER_S = 60.0
 START = Heartbeat(0.0, steps=10.0)
@@ -43,7 +43,7 @@ VLLM = Vllm(
     "cpu",
     VllmFlags(max_model_len=1, max_num_seqs=1, max_num_batched_tokens=1),
 )
-LLAMA = LlamaCpp(Path("weights"), "m", Path("folder"))
+LLAMA = LlamaCpp(Path("weights"), "m", Path("folder"), LlamaCppFlags(4, 4096))
 
 
 def beaten(heartbeat: Heartbeat, *beats: tuple[float, Reading | None, int]) -> Heartbeat:
