@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import numpy as np
 import typer
@@ -81,8 +81,9 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return files
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str]) -> NoReturn:
     """The command line; exits with the status that `budget` describes."""
     app = typer.Typer(add_completion=False)
     app.command()(budget)
     app(arguments, prog_name="python -m agent budget")
+    raise SystemExit(KEPT)  # typer has exited by now

@@ -8,7 +8,7 @@ from datetime import date
 
 from livekit.agents import APIConnectOptions, llm
 
-from agent import wording
+from agent import instructions, wording
 from agent.booking.hotel import DateOrder, Hotel
 from agent.booking.request import REQUIRED, BookingRequest
 from agent.reply import Plan
@@ -83,5 +83,6 @@ class Phrasing:
 
     def _instructions(self) -> llm.ChatContext:
         context = llm.ChatContext.empty()
-        context.add_message(role="system", content=wording.instructions(self.hotel))
+        for message in instructions.messages(self.hotel):
+            context.add_message(role="system", content=message["content"])
         return context

@@ -78,6 +78,7 @@ def build(
     *,
     room_server_program: Path | None,
     room_server_config: Path,
+    instructions: Path | None = None,
 ) -> tuple[Part, ...]:
     """Every part that these settings ask for, in the order in which they are started.
 
@@ -86,6 +87,7 @@ def build(
         profile: which generation engine.
         room_server_program: None where it is not there yet.
         room_server_config: the file that holds its configuration.
+        instructions: a file with what generation is to read before it is called ready.
     """
     local = f"http://{settings.local_address}"
     host = settings.selfhost_host
@@ -125,7 +127,8 @@ def build(
             )
         )
     if settings.runs_generation:
-        parts.append(_generation(settings, profile, python, shared))
+        read_first = {"GENERATION_INSTRUCTIONS": str(instructions)} if instructions else {}
+        parts.append(_generation(settings, profile, python, {**shared, **read_first}))
     waits_for = card_order(settings, profile)
     parts = [replace(part, needs=waits_for.get(part.name, ())) for part in parts]
     endpoints = tuple(part.name for part in parts)
@@ -195,7 +198,10 @@ def generation_engine(settings: StackSettings, profile: Profile) -> Literal["lla
 
 
 def _generation(
-    settings: StackSettings, profile: Profile, python: tuple[str, ...], shared: Mapping[str, str]
+    settings: StackSettings,
+    profile: Profile,
+    python: tuple[str, ...],
+    environment: Mapping[str, str],
 ) -> Part:
     engine = generation_engine(settings, profile)
     url = f"http://{settings.local_address}:{settings.generation_port}"
@@ -207,7 +213,7 @@ def _generation(
             *("--host", settings.selfhost_host, "--port", str(settings.generation_port)),
             *(_card_options(settings) if profile == "gpu" else ()),
         ),
-        environment=shared,
+        environment=environment,
         ready_url=f"{url}/health",
         live_url=f"{url}/live",
         ports=(Port(settings.generation_port, "GENERATION_PORT"),),

@@ -6,6 +6,8 @@ import asyncio
 import os
 import secrets
 import signal
+import subprocess
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated, Literal
@@ -25,6 +27,7 @@ from selfhost.parts import (
     GENERATION,
     NAMES,
     PAGE,
+    PROJECT,
     ROOM_SERVER,
     Part,
     Profile,
@@ -40,6 +43,7 @@ from selfhost.supervise import Supervisor
 
 ROOM_SERVER_CONFIG = "room-server.yaml"
 LOCK_FILE = "stack.lock"
+INSTRUCTIONS = "instructions.json"
 
 
 @told_plainly
@@ -78,10 +82,13 @@ def up(
             chosen,
             room_server_program=room_server.find(),
             room_server_config=config,
+            instructions=folder / INSTRUCTIONS,
         )
         parts = choose(every, _names(only, every))
         _check(parts, settings, chosen)
         _write_privately(config, _room_server_configuration(settings))
+        if any(part.name == GENERATION for part in parts):
+            _write_privately(folder / INSTRUCTIONS, _instructions())
         board = _board(as_json)
         stack = _Stack(parts, settings, folder, board, open_browser=browser)
         ended_well = asyncio.run(stack.run())
@@ -239,6 +246,24 @@ def _vllm_problems(settings: StackSettings, profile: Profile) -> list[str]:
             "or set GENERATION_GPU_MODEL to a folder that holds one"
         ]
     return []
+
+
+def _instructions() -> str:
+    """What the agent tells the language model in every call, as it says itself.
+
+    Raises:
+        SetupError: its own settings cannot work.
+    """
+    asked = subprocess.run(
+        [sys.executable, "-m", "agent", "instructions"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode != 0:
+        raise SetupError(f"The stack was not started.\n{asked.stderr.strip()}")
+    return asked.stdout
 
 
 def _room_server_configuration(settings: StackSettings) -> str:

@@ -8,13 +8,14 @@ import secrets
 import shlex
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 import uvicorn
+from pydantic import TypeAdapter, ValidationError
 
 from selfhost import command_line, descendants
 from selfhost.engines import choice, gpu
@@ -27,6 +28,7 @@ from selfhost.errors import SetupError, told_plainly
 from selfhost.sentinel import Sentinel
 
 GRACE_S = 1
+_MESSAGES = TypeAdapter(list[dict[str, str]])
 
 
 @told_plainly
@@ -83,6 +85,14 @@ def generate(
         float,
         typer.Option(min=1.0, help="An engine with work and no progress for so long is restarted."),
     ] = HUNG_AFTER_S,
+    instructions: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="GENERATION_INSTRUCTIONS",
+            help="JSON, as `python -m agent instructions` prints it: chat messages to be read "
+            "before the engine is called healthy.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print what would run, and end.")
     ] = False,
@@ -97,6 +107,7 @@ def generate(
         shares_card=shares_card,
         kv_cache_gib=kv_cache_gib,
     ).settled(gpu_count=gpu.count)
+    first = _messages(instructions) if instructions else []
     with tempfile.TemporaryDirectory(prefix="hotel-voice-slots-") as folder:
         if dry_run:
             chosen = choice.build(wanted, Path(folder), must_exist=False)
@@ -105,7 +116,7 @@ def generate(
             return
         chosen = choice.build(wanted, Path(folder), must_exist=True)
         with _swept():
-            _serve(chosen, Path(folder), host, port, hung_after_s)
+            _serve(chosen, Path(folder), host, port, hung_after_s, first)
 
 
 def _shown(engine: Engine) -> str:
@@ -115,7 +126,28 @@ def _shown(engine: Engine) -> str:
     return " ".join([*environment, shlex.join(engine.command(0))])
 
 
-def _serve(engine: Engine, folder: Path, host: str, port: int, hung_after_s: float) -> None:
+def _messages(path: Path) -> list[dict[str, str]]:
+    """
+    Raises:
+        SetupError: the file does not hold chat messages.
+    """
+    try:
+        return _MESSAGES.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise SetupError(
+            f"{path}: expected a JSON list of chat messages, as `python -m agent instructions` "
+            f"prints it ({type(error).__name__})"
+        ) from None
+
+
+def _serve(
+    engine: Engine,
+    folder: Path,
+    host: str,
+    port: int,
+    hung_after_s: float,
+    instructions: Sequence[dict[str, str]],
+) -> None:
     """
     Raises:
         SetupError: the address cannot be listened on, or the engine was given up.
@@ -131,7 +163,7 @@ def _serve(engine: Engine, folder: Path, host: str, port: int, hung_after_s: flo
     process = EngineProcess(engine, hung_after_s=hung_after_s, on_failure=give_up)
     gate = Gate(process, placements(engine, folder))
     config = uvicorn.Config(
-        create_app(process, gate, os.environ.get("MODEL_SERVER_API_KEY") or None),
+        create_app(process, gate, os.environ.get("MODEL_SERVER_API_KEY") or None, instructions),
         host=host,
         port=port,
         log_level="warning",

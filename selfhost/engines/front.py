@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -12,8 +17,12 @@ from selfhost.engines.process import EngineProcess
 from selfhost.server import errors
 from selfhost.server.errors import ApiError
 
+log = logging.getLogger(__name__)
 
-def create_app(process: EngineProcess, gate: Gate, api_key: str | None) -> FastAPI:
+
+def create_app(
+    process: EngineProcess, gate: Gate, api_key: str | None, instructions: Sequence[Any] = ()
+) -> FastAPI:
     """The front.
 
     Args:
@@ -21,8 +30,23 @@ def create_app(process: EngineProcess, gate: Gate, api_key: str | None) -> FastA
         gate: the way to it.
         api_key: what clients must send as their bearer token; None asks for none. The engine has
             a key of its own, which only this process knows.
+        instructions: chat messages that its callers' requests will begin with; the engine has
+            read them before it is called healthy.
     """
-    app = FastAPI(title="generation", docs_url=None, redoc_url=None, openapi_url=None)
+    reading: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        nonlocal reading
+        if instructions:
+            reading = asyncio.create_task(_read(gate, instructions))
+        yield
+        if reading is not None:
+            reading.cancel()
+
+    app = FastAPI(
+        title="generation", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan
+    )
     errors.install(app)
 
     async def require_key(request: Request) -> None:
@@ -39,6 +63,8 @@ def create_app(process: EngineProcess, gate: Gate, api_key: str | None) -> FastA
     async def health() -> JSONResponse:
         if process.life is None:
             return JSONResponse({"status": f"the engine {process.doing}"}, status_code=503)
+        if reading is not None and not reading.done():
+            return JSONResponse({"status": "the engine reads its instructions"}, status_code=503)
         return JSONResponse({"status": "ok"})
 
     @app.get("/live")
@@ -61,3 +87,10 @@ def create_app(process: EngineProcess, gate: Gate, api_key: str | None) -> FastA
         return await gate.chat(request, question)
 
     return app
+
+
+async def _read(gate: Gate, instructions: Sequence[Any]) -> None:
+    try:
+        await gate.read(instructions)
+    except ApiError as error:  # its callers will be told so themselves, or find it read for them
+        log.warning("the instructions were not read: %s", error.message)

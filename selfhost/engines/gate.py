@@ -10,7 +10,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,7 @@ from starlette.types import Receive, Scope, Send
 from selfhost.engines.placement import Placement
 from selfhost.engines.process import EngineEndedError, EngineProcess, Life
 from selfhost.engines.slots import Conversation
+from selfhost.engines.warm_up import NEUTRAL
 from selfhost.server.disconnect import until_gone
 from selfhost.server.errors import ApiError
 
@@ -114,6 +115,20 @@ class Gate:
         if answer.status_code != 200:
             raise self._failed(f"answered {answer.status_code}")
         return dict(answer.json())
+
+    async def read(self, instructions: Sequence[Any]) -> None:
+        """Have the engine read standing instructions before any request begins with them.
+
+        Args:
+            instructions: chat messages of the system.
+
+        Raises:
+            ApiError: the engine is down (503), or failed or refused (502).
+        """
+        await asyncio.wait([asyncio.wrap_future(self._process.next_life())])  # however long
+        await self.whole({"messages": [*instructions, *NEUTRAL], "max_tokens": 1})
+        if (prefix := Conversation.of(instructions).prefix) is not None:
+            self._process.remember(prefix, instructions)
 
     async def get(self, path: str) -> Response:
         """The engine's own answer to a question without a body.
