@@ -76,12 +76,18 @@ async def storm(root: str, requests: int, *, sound: bytes, seed: int = 1) -> Sto
                 else:
                     latencies_s.append(time.perf_counter() - started)
 
-        before = await _counts(root)
+        before = await counts(root)
         started = time.perf_counter()
         await asyncio.gather(*(work() for _ in range(CLIENTS)))
         seconds = time.perf_counter() - started
-        after = await _counts(root)
-    return Storm(latencies_s, failures, after[0] - before[0], after[1] - before[1], seconds)
+        after = await counts(root)
+    return Storm(
+        latencies_s,
+        failures,
+        after.loads - before.loads,
+        after.evictions - before.evictions,
+        seconds,
+    )
 
 
 async def _send(client: httpx.AsyncClient, kind: str, asked: Question, sound: bytes) -> None:
@@ -107,11 +113,24 @@ async def _speak(client: httpx.AsyncClient, model: str, asked: Question) -> http
     return await client.post("/audio/speech", json=body)
 
 
-async def _counts(root: str) -> tuple[int, int]:
-    """Loads and evictions so far, over all models."""
+@dataclass(frozen=True)
+class Counts:
+    """What a server has done since its start, over all models."""
+
+    loads: int
+    evictions: int
+
+
+async def counts(root: str) -> Counts:
+    """
+    Raises:
+        ValueError: the server does not count them.
+    """
     async with httpx.AsyncClient(trust_env=False) as client:
         text = (await client.get(f"{root}/metrics")).text
-    return counted(text, "model_server_loads_total"), counted(text, "model_server_evictions_total")
+    return Counts(
+        counted(text, "model_server_loads_total"), counted(text, "model_server_evictions_total")
+    )
 
 
 def counted(metrics: str, name: str) -> int:
