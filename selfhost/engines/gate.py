@@ -88,6 +88,7 @@ class Gate:
                 if not await self._has_ended(opened.life):
                     raise self._failed("could not be reached") from None
             except httpx.HTTPError as error:
+                await self._has_ended(opened.life)
                 raise self._failed(f"failed ({type(error).__name__})") from error
 
     async def whole(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -147,7 +148,11 @@ class Gate:
         return Response(answer.content, answer.status_code, media_type=media_type)
 
     async def _has_ended(self, life: Life) -> bool:
-        """Whether a life is over; its supervisor may need a moment to see it."""
+        """Whether a life is over; its supervisor may need a moment to see it.
+
+        Whoever is told of a failure is told after this moment: what they ask next must not go to
+        the engine that has just died.
+        """
         deadline_s = time.monotonic() + NOTICING_S
         while self._process.life is life:
             if time.monotonic() > deadline_s:
@@ -230,9 +235,11 @@ class Gate:
             if not media_type.startswith("text/event-stream"):
                 content = await until_gone(request, answer.aread())
                 return Response(content, answer.status_code, media_type=media_type or None)
-            return _Relay(self._events(answer), answer.status_code, media_type, held.pop_all())
+            return _Relay(
+                self._events(answer, opened.life), answer.status_code, media_type, held.pop_all()
+            )
 
-    async def _events(self, answer: httpx.Response) -> AsyncIterator[bytes]:
+    async def _events(self, answer: httpx.Response, life: Life) -> AsyncIterator[bytes]:
         """A stream as it comes; if it breaks off, an error event as OpenAI's clients read it."""
         end = b""
         try:
@@ -242,6 +249,7 @@ class Gate:
         except httpx.HTTPError as error:
             log.warning("an answer broke off: %s", type(error).__name__)
         if DONE not in end:
+            await self._has_ended(life)
             failure = self._failed("ended in the middle of this answer")
             yield b"\n\ndata: " + json.dumps({"error": failure.body()}).encode() + b"\n\n"
             yield b"data: " + DONE + b"\n\n"

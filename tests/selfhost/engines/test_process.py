@@ -18,11 +18,12 @@ from selfhost.restarts import RestartPolicy
 FLAGS = LlamaCppFlags(slots=4, context_tokens_per_slot=4096)
 
 
-def engines() -> list[psutil.Process]:
+def engines(folder: Path) -> list[psutil.Process]:
+    """The engines that keep what they have read in `folder`; other tests may have theirs."""
     return [
         process
         for process in psutil.Process().children(recursive=True)
-        if "selfhost.engines" in " ".join(process.cmdline())
+        if str(folder) in process.cmdline()
     ]
 
 
@@ -44,7 +45,7 @@ def test_an_engine_that_never_starts_is_given_up_and_whoever_waits_is_told(tmp_p
     process.close()
     assert len(failures) == 1
     assert process.ended is not None
-    assert not engines()
+    assert not engines(tmp_path)
 
 
 def test_an_engine_is_ended_at_any_time_and_nothing_is_left(tmp_path: Path) -> None:
@@ -53,13 +54,13 @@ def test_an_engine_is_ended_at_any_time_and_nothing_is_left(tmp_path: Path) -> N
     waiting = process.next_life()
     process.start()
     deadline = time.monotonic() + 20
-    while not engines():
+    while not engines(tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     process.close()
     with pytest.raises(EngineEndedError):
         waiting.result(0)
-    assert not engines()
+    assert not engines(tmp_path)
 
 
 def test_who_waits_no_longer_is_not_in_the_way_of_others(tmp_path: Path) -> None:
