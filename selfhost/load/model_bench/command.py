@@ -150,7 +150,7 @@ def _run_directly(number: int) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-m", "selfhost.load.model_bench.direct", str(number)],
         # As the served engine has it: threads that spin while they wait would only slow this side.
-        env=os.environ | {"OMP_WAIT_POLICY": "passive"},
+        env=os.environ | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "500"},
         capture_output=True,
         text=True,
         check=False,

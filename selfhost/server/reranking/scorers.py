@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
+from cachetools import LRUCache
 
 from selfhost.server.batching import Row
 from selfhost.server.embedding.encoder import TOKEN_VECTORS, Vectors
 from selfhost.server.text_model import TextGraph, TextTokenizer, Tokens
 
 LOGITS = ("logits",)
+KEPT_BYTES = 8 << 20  # the token vectors of about 170 passages of a sentence
 
 Run = Callable[[Sequence[Row[Any]]], Awaitable[list[Any]]]
 """Computes rows on the model's thread, in turn with those of others."""
@@ -78,6 +81,10 @@ class Passage:
     tokens: Tokens
     question: Vectors | None
 
+    @property
+    def key(self) -> bytes:
+        return self.tokens.ids.tobytes()
+
 
 class LateInteraction:
     """Lets each token of the question find its best match among the passage's tokens; the score is
@@ -87,6 +94,9 @@ class LateInteraction:
     It needs nothing but an embedder. Over one whose tokens were trained only through their mean it
     is no better than the cosine of the whole texts as long as passages are a sentence; the longer
     they are, the more the mean loses of a single answer in them, and this does not.
+
+    A passage's vectors do not depend on the question. Those of the last passages are kept, so that
+    a hotel's facts are not read anew for every question about them.
 
     Args:
         file: the graph of a transformer that gives its last layer.
@@ -101,12 +111,26 @@ class LateInteraction:
         self._graph = TextGraph(
             file, outputs=TOKEN_VECTORS, pad_id=tokenizer.pad_id, device=device, threads=threads
         )
+        self._kept: LRUCache[bytes, Vectors] = LRUCache(KEPT_BYTES, getsizeof=_held_bytes)
+        self._kept_lock = Lock()  # the model's thread keeps, the event loop finds
 
     async def score(self, question: str, passages: Sequence[str], run: Run) -> Scores:
         asked, *read = await asyncio.to_thread(self._tokenizer.texts, [question, *passages])
         (vectors,) = await run([Row(Passage(asked, None), len(asked))])
-        values = await run([Row(Passage(one, vectors), len(one)) for one in read])
+        rows = [Passage(one, vectors) for one in read]
+        kept = [self._kept_score(row) for row in rows]
+        unknown = [row for row, score in zip(rows, kept, strict=True) if score is None]
+        computed = iter(await run([Row(row, len(row.tokens)) for row in unknown]))
+        values = [next(computed) if score is None else score for score in kept]
         return Scores(values, len(asked) + sum(map(len, read)))
+
+    def _kept_score(self, passage: Passage) -> float | None:
+        """The passage's score if its vectors are kept: microseconds of arithmetic."""
+        with self._kept_lock:
+            vectors = self._kept.get(passage.key)
+        if vectors is None or passage.question is None:
+            return None
+        return _mean_best(passage.question, vectors)
 
     def compute(self, rows: Sequence[Passage]) -> list[Vectors | float]:
         hidden, _ = self._graph.run([row.tokens for row in rows])
@@ -118,5 +142,22 @@ class LateInteraction:
             if row.question is None:
                 answers.append(vectors)
             else:
-                answers.append(float((row.question @ vectors.T).max(axis=1).mean()))
+                answers.append(_mean_best(row.question, vectors))
+                self._keep(row, vectors)
         return answers
+
+    def _keep(self, passage: Passage, vectors: Vectors) -> None:
+        # What is no number is never kept: it would outlive the fault that made it.
+        if vectors.nbytes > KEPT_BYTES or not np.isfinite(vectors).all():
+            return
+        with self._kept_lock:
+            # A copy: a view would hold the whole batch in memory.
+            self._kept[passage.key] = vectors.copy()
+
+
+def _mean_best(question: Vectors, passage: Vectors) -> float:
+    return float((question @ passage.T).max(axis=1).mean())
+
+
+def _held_bytes(vectors: Vectors) -> int:
+    return int(vectors.nbytes)
