@@ -15,6 +15,7 @@ from selfhost.engines import dequantised, environment, scrape
 from selfhost.engines.choice import SMALL_MODEL
 from tests.calls.playing import play
 from tests.selfhost.engines.generating import LONG, events, has_words
+from tests.selfhost.plan.foretold import assert_the_plan_foretold
 from tests.stack import Stack, running_stack
 
 CLEAR_ERROR_S = 2.0
@@ -60,6 +61,10 @@ def test_a_call_comes_out_as_its_file_expects_and_vllm_did_the_wording(
     assert not [turn for turn in report["turns"] if turn["missed"]]
     assert metric(vllm_stack, "vllm:generation_tokens_total") >= written + 20
     assert metric(vllm_stack, "vllm:request_success_total") > finished
+
+
+def test_the_plan_foretold_what_vllm_made_of_its_memory(vllm_stack: Stack) -> None:
+    assert_the_plan_foretold(vllm_stack.log("generation"), dequantised.folder(SMALL_MODEL))
 
 
 def test_a_client_that_leaves_frees_its_place(vllm_stack: Stack) -> None:
