@@ -25,7 +25,7 @@ def main() -> int:
         if command == "instructions":
             from agent import instructions
 
-            return instructions.main(settings, arguments)
+            return instructions.main(settings)
         return _with_framework(settings, command, arguments)
     except (BadSettings, HotelFileError, StoreError) as error:
         print(error, file=sys.stderr)

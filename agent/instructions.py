@@ -6,7 +6,6 @@ Whoever runs the model can have it read this before the first call, which then d
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from agent import wording
 from agent.booking.hotel import Hotel, load_hotel
@@ -18,7 +17,7 @@ def messages(hotel: Hotel) -> list[dict[str, str]]:
     return [{"role": "system", "content": wording.instructions(hotel)}]
 
 
-def main(settings: Settings, arguments: Sequence[str]) -> int:
+def main(settings: Settings) -> int:
     """Print them as JSON.
 
     Raises:

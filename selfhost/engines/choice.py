@@ -15,8 +15,8 @@ from selfhost.engines.llama import MODEL, LlamaCpp, threads
 from selfhost.engines.vllm import Vllm
 from selfhost.errors import SetupError
 from selfhost.folders import cache_root
-from selfhost.plan import cards, find, flags, product
-from selfhost.plan.architecture import Architecture
+from selfhost.plan import cards, flags, product
+from selfhost.plan.find import find_generator
 
 SMALL_MODEL = "qwen2.5-coder-0.5b-instruct"
 GPU_MODEL = "Qwen/Qwen3-4B-Instruct-2507"
@@ -98,7 +98,7 @@ def _llama(model: str, folder: Path, must_exist: bool) -> Engine:
     else:
         raise SetupError(f"no model is named {model!r}; expected one of: {MODEL}, {SMALL_MODEL}")
     planned = flags.llama_cpp(
-        _generator(model),
+        find_generator(model),
         context_tokens=product.CONTEXT_TOKENS,
         sequences=product.SEQUENCES_ON_CPU,
     )
@@ -154,7 +154,7 @@ def _vllm_on_cpu(wanted: Wanted, must_exist: bool) -> Engine:
             )
     installed = environment.require() if must_exist else environment.planned()
     planned = flags.vllm_on_cpu(
-        _generator(model if model in CATALOGUE else str(source)),
+        find_generator(model if model in CATALOGUE else str(source)),
         context_tokens=product.CONTEXT_TOKENS,
         sequences=VLLM_SEQUENCES_ON_CPU,
         batched_tokens=CPU_BATCHED_TOKENS,
@@ -162,14 +162,3 @@ def _vllm_on_cpu(wanted: Wanted, must_exist: bool) -> Engine:
     if wanted.kv_cache_gib is not None:
         planned = replace(planned, cpu_kv_cache_gib=wanted.kv_cache_gib)
     return Vllm(installed.program, str(source), MODEL, "cpu", planned, threads=threads())
-
-
-def _generator(model: str) -> Architecture:
-    """
-    Raises:
-        SetupError: the plan does not know it, or it is no language model.
-    """
-    found = find.find(model)
-    if not isinstance(found, Architecture):
-        raise SetupError(f"{model} is no language model; an engine serves one.")
-    return found

@@ -26,6 +26,14 @@ def threads() -> int:
     return max(1, min(physical, allowed))
 
 
+# OpenMP's threads otherwise spin while they wait, which starves the recogniser and the voice that
+# share the cores, and each other: on two cores beside one busy process, 7 tokens/s instead of 16,
+# against 25 instead of 20 with nothing else running. A very short spin keeps most of both: the 0.5B
+# model has 37 tokens/s instead of 26 alone, and 18 instead of 23 beside a busy process (6 answers
+# each; with 3,000 turns it was 10).
+THREADS_WAIT = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "500"}
+
+
 @dataclass(frozen=True)
 class LlamaCpp:
     """llama.cpp with one GGUF file. An `Engine`.
@@ -59,15 +67,7 @@ class LlamaCpp:
         )
 
     def environment(self) -> Mapping[str, str]:
-        # OpenMP's threads otherwise spin while they wait, which starves the recogniser and the
-        # voice that share the cores, and each other: on two cores beside one busy process, 7
-        # tokens/s instead of 16, against 25 instead of 20 with nothing else running. A very short
-        # spin keeps most of both: the 0.5B model has 37 tokens/s instead of 26 alone, and 18
-        # instead of 23 beside a busy process (6 answers each; with 3,000 turns it was 10).
-        return {
-            "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive"),
-            "GOMP_SPINCOUNT": os.environ.get("GOMP_SPINCOUNT", "500"),
-        }
+        return {name: os.environ.get(name, value) for name, value in THREADS_WAIT.items()}
 
     def key_environment(self, key: str) -> Mapping[str, str]:
         return {KEY_VARIABLE: key}

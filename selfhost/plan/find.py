@@ -91,6 +91,18 @@ def find(name: str) -> Architecture | SmallModel:
     raise SetupError(_unknown(name))
 
 
+def find_generator(name: str) -> Architecture:
+    """A language model, by the same names.
+
+    Raises:
+        SetupError: as for `find`, or it is no language model.
+    """
+    found = find(name)
+    if not isinstance(found, Architecture):
+        raise SetupError(f"{name} is no language model; an engine serves one.")
+    return found
+
+
 def from_path(path: Path) -> Architecture | SmallModel:
     """A model from its own files.
 

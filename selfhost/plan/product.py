@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from selfhost.errors import SetupError
-from selfhost.plan.architecture import Architecture
 from selfhost.plan.cards import Card
-from selfhost.plan.find import find
+from selfhost.plan.find import find, find_generator
 from selfhost.plan.flags import VllmFlags
 from selfhost.plan.plan import plan
 from selfhost.plan.wanted import Wanted
@@ -65,9 +64,7 @@ def vllm_flags(
         SetupError: the plan does not know the model, or it does not fit; the message says what to
             do.
     """
-    generator = find(model)
-    if not isinstance(generator, Architecture):
-        raise SetupError(f"{model} is no language model; vLLM serves one.")
+    generator = find_generator(model)
     asked = Wanted(
         generator, context_tokens=context_tokens, sequences=sequences, utilisation=utilisation
     )

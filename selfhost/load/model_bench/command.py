@@ -20,6 +20,7 @@ import typer
 from rich.console import Console
 
 from selfhost import command_line, models
+from selfhost.engines.llama import THREADS_WAIT
 from selfhost.errors import SetupError, told_plainly
 from selfhost.load.machine import MachineWatch
 from selfhost.load.model_bench import hearing, pipeline, speaking
@@ -150,7 +151,7 @@ def _run_directly(number: int) -> dict[str, float]:
     done = subprocess.run(
         [sys.executable, "-m", "selfhost.load.model_bench.direct", str(number)],
         # As the served engine has it: threads that spin while they wait would only slow this side.
-        env=os.environ | {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "500"},
+        env=os.environ | THREADS_WAIT,
         capture_output=True,
         text=True,
         check=False,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from selfhost.load.machine import Machine
 
@@ -42,9 +41,9 @@ def at_most(figure: BenchFigure, most: float) -> BenchFigure:
     return _judged(figure, f"at most {most:g}", lambda value: value <= most)
 
 
-def _judged(figure: BenchFigure, goal: str, holds: Any) -> BenchFigure:
-    met = None if figure.value is None else bool(holds(figure.value))
-    return BenchFigure(**{**asdict(figure), "goal": goal, "met": met})
+def _judged(figure: BenchFigure, goal: str, holds: Callable[[float], bool]) -> BenchFigure:
+    met = None if figure.value is None else holds(figure.value)
+    return replace(figure, goal=goal, met=met)
 
 
 def missed(figures: Sequence[BenchFigure]) -> list[BenchFigure]:
