@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,24 @@ def start_server(port: int, **settings: str) -> subprocess.Popen[bytes]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+
+
+@contextmanager
+def ready_server(timeout_s: float, **settings: str) -> Iterator[ModelServer]:
+    """A server with settings of its own, without a key, once it is ready."""
+    port = free_port()
+    process = start_server(port, **settings)
+    server = ModelServer(port, process)
+    try:
+        deadline = time.monotonic() + timeout_s
+        while not _is_ready(server):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        yield server
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +12,7 @@ import psutil
 import pytest
 
 from selfhost import models
-from tests.ports import free_port
-from tests.selfhost.server.conftest import start_server
+from tests.selfhost.server.conftest import ready_server
 
 REQUESTS = 2_000
 WARM_AFTER = 200
@@ -35,31 +33,13 @@ def warm() -> Iterator[tuple[str, psutil.Process]]:
     """A server with every model of the mix loaded: its address and its process."""
     for name in ("whisper-tiny", "piper-joe", "minilm", "en-core-web-sm"):
         models.ensure(name)
-    port = free_port()
-    process = start_server(
-        port,
+    with ready_server(
+        120,
         MODEL_SERVER_SPEECH_MODEL="hibari",
         MODEL_SERVER_PRELOAD=",".join(dict.fromkeys(MIX)),
         MODEL_SERVER_MEMORY_BYTES="2000000000",
-    )
-    root = f"http://127.0.0.1:{port}"
-    try:
-        deadline = time.monotonic() + 120
-        while not _is_ready(root):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        yield root, psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-
-
-def _is_ready(root: str) -> bool:
-    try:
-        return httpx.get(f"{root}/ready").status_code == 200
-    except httpx.HTTPError:
-        return False
+    ) as server:
+        yield server.root, psutil.Process(server.process.pid)
 
 
 def _text(chance: random.Random) -> str:

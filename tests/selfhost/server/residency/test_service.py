@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-import time
 from collections import Counter
 from collections.abc import Iterator
 
@@ -15,7 +14,7 @@ from websockets.asyncio.client import connect
 
 from selfhost import models
 from tests.ports import free_port
-from tests.selfhost.server.conftest import start_server
+from tests.selfhost.server.conftest import ready_server, start_server
 from tests.selfhost.server.test_transcriptions import error_of
 
 MB = 1_000_000
@@ -30,32 +29,14 @@ def small() -> Iterator[str]:
     """A server whose models do not all fit; its address."""
     for name in ("whisper-tiny", "whisper-base", "piper-joe", "minilm", "en-core-web-sm"):
         models.ensure(name)
-    port = free_port()
-    process = start_server(
-        port,
+    with ready_server(
+        60,
         MODEL_SERVER_SPEECH_MODEL="hibari",
         MODEL_SERVER_PRELOAD="hibari",
         MODEL_SERVER_MEMORY_BYTES=str(BUDGET_BYTES),
         MODEL_SERVER_MODEL_WAIT_S="120",
-    )
-    root = f"http://127.0.0.1:{port}"
-    try:
-        deadline = time.monotonic() + 60
-        while not _is_ready(root):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-        yield root
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
-
-
-def _is_ready(root: str) -> bool:
-    try:
-        return httpx.get(f"{root}/ready").status_code == 200
-    except httpx.HTTPError:
-        return False
+    ) as server:
+        yield server.root
 
 
 def states(root: str) -> dict[str, dict[str, object]]:
