@@ -31,7 +31,9 @@ class EventType(StrEnum):
     # text: the turn so far; speech_to_final_ms, silence_to_final_ms
     FINAL_TRANSCRIPT = "final_transcript"
     REPLY_STARTED = "reply_started"  # first text of the reply; source: "code" or "llm"
-    AGENT_SPEAKING = "agent_speaking"  # final_to_speech_ms, gap_ms
+    # the first audible sound of a reply: final_to_speech_ms; gap_ms, as the caller hears it;
+    # waterfall: {part: ms} with the parts of `agent.timeline.waterfall`, null where there is no gap
+    AGENT_SPEAKING = "agent_speaking"
     AGENT_STOPPED = "agent_stopped"  # text: what was spoken; interrupted: bool
     INTERRUPTED = "interrupted"  # the caller spoke over the agent, who stopped
     # booking, missing, confirmed, request_number, changes: [{field, old, new, words}]

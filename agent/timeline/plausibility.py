@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.timeline.events import Event
+from agent.timeline.waterfall import contradiction
 
 MAX_DELAY_MS = 120_000.0
 """No caller waits two minutes for an answer: a longer delay is a clock that was set, or a stamp of
@@ -32,4 +33,5 @@ def implausible(event: Event) -> str | None:
             return f"event {event.seq}: {name} is {value}, an end before its beginning"
         if name in _DELAYS and value > MAX_DELAY_MS:
             return f"event {event.seq}: {name} is {value}, more than {MAX_DELAY_MS:.0f}"
-    return None
+    reason = contradiction(event.fields.get("gap_ms"), event.fields.get("waterfall"))
+    return f"event {event.seq}: {reason}" if reason else None

@@ -91,6 +91,8 @@ def test_a_missing_event_is_said(tmp_path: Path) -> None:
         (2, {"gap_ms": -5.0}, "before its beginning"),
         (2, {"gap_ms": 200_000.0}, "more than 120000"),
         (2, {"gap_ms": "soon"}, "expected milliseconds"),
+        (2, {"waterfall": {"playout": -5.0}}, "before its beginning"),
+        (2, {"waterfall": {"playout": 600.0}}, "add up to 600.0 ms"),
         (2, {"t_ms": -1.0}, "before the call began"),
         (2, {"turn": -1}, "count up"),
         (2, {"v": 2}, "version 2"),
