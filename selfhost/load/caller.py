@@ -219,7 +219,8 @@ class Caller:
     def _meet(self, participant: rtc.RemoteParticipant) -> None:
         if self._agent is None and participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
             self._agent = participant
-            self._record.observed.state = participant.attributes.get(STATE_ATTRIBUTE)
+            state = participant.attributes.get(STATE_ATTRIBUTE)
+            self._record.observed.add_state(state, self._clock())
             self._agent_came.set()
 
     def _is_agent(self, participant: rtc.Participant | None) -> bool:
@@ -254,7 +255,7 @@ class Caller:
 
     def _on_attributes(self, changed: dict[str, str], participant: rtc.Participant) -> None:
         if self._is_agent(participant) and STATE_ATTRIBUTE in changed:
-            self._record.observed.state = changed[STATE_ATTRIBUTE]
+            self._record.observed.add_state(changed[STATE_ATTRIBUTE], self._clock())
 
     def _on_leave(self, participant: rtc.RemoteParticipant) -> None:
         if self._is_agent(participant):

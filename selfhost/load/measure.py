@@ -25,7 +25,8 @@ class TurnSound:
 
     `gap_ms` is from the caller's last audible sound to the agent's first after it; it is negative
     where the agent had begun before the caller was done (`cut_in`). `stop_ms`, for a turn spoken
-    over the agent, is from the caller's first sound to the agent's last one before it stopped.
+    over the agent, is from the caller's first sound to the agent's last one before it stopped, and
+    `silent_ms` from there to its next one.
     """
 
     first_s: float | None
@@ -33,6 +34,7 @@ class TurnSound:
     gap_ms: float | None
     cut_in: bool
     stop_ms: float | None
+    silent_ms: float | None = None
 
 
 def measure(
@@ -53,7 +55,9 @@ def _measure_turn(
     if not own:
         return TurnSound(None, None, None, False, None)
     first_s, last_s = own[0].start_s, own[-1].end_s
-    spoken_over = [s for s in agent if s.start_s < first_s < s.end_s]
+    spoken_over = [s for s in agent if s.start_s < first_s < s.end_s] if window.over_agent else []
+    stopped_s = spoken_over[-1].end_s if spoken_over else None
+    resumed_s = next((s.start_s for s in agent if stopped_s and s.start_s >= stopped_s), None)
     begun_inside = [s for s in agent if first_s <= s.start_s < last_s]
     begun_after = [s for s in agent if last_s <= s.start_s < following_s]
     if begun_inside and begun_inside[-1].end_s > last_s:
@@ -65,9 +69,10 @@ def _measure_turn(
         last_s=last_s,
         gap_ms=None if answer is None else (answer.start_s - last_s) * 1000,
         cut_in=bool(begun_inside) and not window.over_agent,
-        stop_ms=(spoken_over[-1].end_s - first_s) * 1000
-        if window.over_agent and spoken_over
-        else None,
+        stop_ms=None if stopped_s is None else (stopped_s - first_s) * 1000,
+        silent_ms=None
+        if stopped_s is None or resumed_s is None
+        else (resumed_s - stopped_s) * 1000,
     )
 
 

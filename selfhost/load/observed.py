@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from agent.timeline.events import Event, EventType
 
+SPEAKING = "speaking"  # a value of the agent's state
+
 # From one of the first to one of the second, the agent owes the caller sound.
 _OWES_SOUND = (EventType.FINAL_TRANSCRIPT, EventType.REPLY_STARTED)
 _PAYS_SOUND = (EventType.AGENT_SPEAKING, EventType.INTERRUPTED)
@@ -39,6 +41,7 @@ class Observed:
     """Everything that was received from the agent but its sound."""
 
     state: str | None = None
+    speaking_s: list[float] = field(default_factory=list)  # each time that the state became so
     segments: list[Segment] = field(default_factory=list)
     unreadable: int = 0  # packets on the timeline's topic that were no events
     _events: dict[int, Stamped] = field(default_factory=dict)
@@ -53,6 +56,12 @@ class Observed:
     def reply_pending(self) -> bool:
         """Whether the agent has heard the caller or begun a reply, and is not yet speaking."""
         return self._owes_sound
+
+    def add_state(self, state: str | None, at_s: float) -> None:
+        """Take the agent's own word for what it is doing."""
+        if state == SPEAKING and self.state != SPEAKING:
+            self.speaking_s.append(at_s)
+        self.state = state
 
     def first_missing_seq(self) -> int | None:
         """The first event that should have come and did not; None if there is none."""

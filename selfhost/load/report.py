@@ -53,8 +53,11 @@ class TurnReport:
     cut_in: bool
     interrupted: bool | None
     stop_ms: float | None
+    silent_ms: float | None  # after it stopped, until it was heard again
     replies: int | None
     missed: bool
+    began_s: float | None  # the turn's first audible sound, in seconds of the call
+    ended_s: float | None  # its last one
 
 
 @dataclass(frozen=True)
@@ -176,9 +179,12 @@ def turn_reports(
                 cut_in=in_sound.cut_in,
                 interrupted=turn_words.interrupted,
                 stop_ms=_rounded(in_sound.stop_ms),
+                silent_ms=_rounded(in_sound.silent_ms),
                 uncut_gap_ms=_since(_last_reply_s(agent, turn_words), in_sound.last_s),
                 replies=None if turn_words.replies_s is None else len(turn_words.replies_s),
                 missed=index in record.missed,
+                began_s=first_s,
+                ended_s=in_sound.last_s,
             )
         )
     return reports

@@ -22,21 +22,29 @@ class SettingError(SetupError):
 
 @dataclass(frozen=True)
 class RoomServer:
-    """Where the room is, and the key pair that mints the caller's token."""
+    """Where the room is, the key pair that mints the caller's token, and who is to answer.
+
+    `agent_name` is that of a worker that takes only the calls that ask for it; None for one that
+    takes every call.
+    """
 
     url: str
     api_key: str
     api_secret: str
+    agent_name: str | None = None
 
     def token(self, room: str) -> str:
         """A short-lived token for one room, with a caller's rights and no more."""
-        return (
+        token = (
             api.AccessToken(self.api_key, self.api_secret)
             .with_identity(IDENTITY)
             .with_ttl(timedelta(minutes=10))
             .with_grants(api.VideoGrants(room_join=True, room=room))
-            .to_jwt()
         )
+        if self.agent_name:
+            dispatch = api.RoomAgentDispatch(agent_name=self.agent_name)
+            token = token.with_room_config(api.RoomConfiguration(agents=[dispatch]))
+        return token.to_jwt()
 
 
 def room_server(environment: Mapping[str, str]) -> RoomServer:
@@ -55,4 +63,9 @@ def room_server(environment: Mapping[str, str]) -> RoomServer:
     key, secret = environment.get("LIVEKIT_API_KEY"), environment.get("LIVEKIT_API_SECRET")
     if not (key and secret) and parts.hostname not in LOOPBACK:
         raise SettingError(f"LIVEKIT_API_KEY and LIVEKIT_API_SECRET must be set for {url}")
-    return RoomServer(url, key or DEVELOPMENT_KEY, secret or DEVELOPMENT_SECRET)
+    return RoomServer(
+        url,
+        key or DEVELOPMENT_KEY,
+        secret or DEVELOPMENT_SECRET,
+        environment.get("LIVEKIT_AGENT_NAME") or None,
+    )

@@ -33,14 +33,15 @@ def _turn_at(at_s: float, windows: Sequence[Window]) -> int:
 def words_by_turn(observed: Observed, windows: Sequence[Window]) -> dict[int, TurnWords]:
     """The words of every turn, and of the greeting under `GREETING`.
 
-    The timeline is used where the agent sends one, else LiveKit's own transcriptions, which say
-    nothing of interruptions.
+    The timeline is used where the agent sends one, else LiveKit's own transcriptions and states,
+    which say nothing of interruptions.
     """
     turns = {index: TurnWords() for index in range(GREETING, len(windows))}
     if timeline := observed.timeline:
         _from_timeline(timeline, windows, turns)
     else:
         _from_segments(observed.segments, windows, turns)
+        _from_states(observed.speaking_s, windows, turns)
     return turns
 
 
@@ -95,6 +96,18 @@ def _from_segments(
             turn.partials_s.append(segment.at_s)
     for segment in spoken.values():
         turns[_turn_at(segment.at_s, windows)].answered.append(segment.text)
+
+
+def _from_states(
+    speaking_s: Sequence[float], windows: Sequence[Window], turns: dict[int, TurnWords]
+) -> None:
+    if not speaking_s:
+        return  # an agent without states: how often it began to speak is not known
+    for turn in turns.values():
+        turn.replies_s = []
+    for at_s in speaking_s:
+        if (replies_s := turns[_turn_at(at_s, windows)].replies_s) is not None:
+            replies_s.append(at_s)
 
 
 def last_booking(observed: Observed) -> dict[str, Any] | None:

@@ -22,10 +22,10 @@ from rich.console import Console
 from selfhost import command_line, models
 from selfhost.engines.llama import THREADS_WAIT
 from selfhost.errors import SetupError, told_plainly
+from selfhost.load.bench_figures import BenchFigure, at_least, at_most, missed, write
+from selfhost.load.bench_table import show
 from selfhost.load.machine import MachineWatch
 from selfhost.load.model_bench import hearing, pipeline, speaking
-from selfhost.load.model_bench.display import show
-from selfhost.load.model_bench.figures import BenchFigure, at_least, at_most, missed, write
 from selfhost.load.model_bench.lateness import Step, climb, served_at_once
 from selfhost.load.model_bench.process import model_server
 from selfhost.load.model_bench.storm import Storm, counts, storm

@@ -35,8 +35,15 @@ def test_a_turn_over_the_agent_measures_how_soon_it_fell_silent() -> None:
     agent = [Span(9.0, 10.6), Span(11.5, 13.0)]
     turn = measure(caller, agent, [Window(10.0, 10.4, over_agent=True)])[0]
     assert turn.stop_ms == pytest.approx(600)
+    assert turn.silent_ms == pytest.approx(900)
     assert turn.gap_ms == pytest.approx(1100)
     assert not turn.cut_in
+
+
+def test_an_agent_that_never_speaks_again_was_not_silent_for_zero() -> None:
+    turn = measure([Span(2.0, 2.4)], [Span(1.0, 2.3)], [Window(2.0, 2.4, over_agent=True)])[0]
+    assert turn.stop_ms == pytest.approx(300)
+    assert turn.silent_ms is None
 
 
 def test_the_answer_to_the_next_turn_is_not_this_ones() -> None:

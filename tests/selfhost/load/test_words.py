@@ -131,3 +131,18 @@ def test_a_turn_that_a_pause_cut_in_pieces_is_heard_once() -> None:
     )
     assert words[0].heard == ["My name is. Emma Wilson.", "Please."]
     assert words[0].finals_s == [2.2, 3.4, 3.9]
+
+
+def test_an_agent_without_a_timeline_is_timed_by_its_state() -> None:
+    observed = Observed()
+    for at_s, state in (
+        (1.0, "speaking"),
+        (1.5, "speaking"),
+        (1.8, "listening"),
+        (4.0, "speaking"),
+    ):
+        observed.add_state(state, at_s)
+    words = words_by_turn(observed, WINDOWS)
+    assert words[GREETING].replies_s == [1.0]
+    assert (words[0].replies_s, words[1].replies_s) == ([4.0], [])
+    assert words_by_turn(Observed(), WINDOWS)[0].replies_s is None

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from selfhost.load.bench_figures import (
+    BenchFigure,
+    at_least,
+    at_most,
+    interval_95,
+    missed,
+    percentile,
+    write,
+)
 from selfhost.load.machine import Machine
-from selfhost.load.model_bench.figures import BenchFigure, at_least, at_most, missed, write
 from selfhost.load.model_bench.storm import counted
 
 FIGURE = BenchFigure("loads", "loads", 3.0, 10, baseline=1.0, baseline_n=10)
@@ -46,8 +55,32 @@ def test_the_report_holds_each_figure_with_its_baseline_and_the_machines_load(
             "baseline_n": 10,
             "goal": "at least 3",
             "met": True,
+            "interval_95": None,
+            "baseline_interval_95": None,
         }
     ]
+
+
+def test_a_percentile_lies_within_its_interval_which_more_values_make_narrower() -> None:
+    few, many = [float(n) for n in range(0, 100, 10)], [float(n) for n in range(100)]
+    widths = []
+    for values in (few, many):
+        interval = interval_95(values, 50)
+        assert interval is not None
+        low, high = interval
+        assert low < np.percentile(values, 50) < high
+        widths.append(high - low)
+    assert widths[1] < widths[0]
+
+
+def test_the_same_values_give_the_same_interval_and_too_few_give_none() -> None:
+    values = [0.2, 0.5, 0.3, 0.9, 0.4]
+    assert interval_95(values, 95) == interval_95(values, 95)
+    assert interval_95(values[:4], 95) is None
+
+
+def test_nothing_measured_has_no_percentile() -> None:
+    assert percentile([], 50) is None
 
 
 def test_a_counter_is_summed_over_its_labels() -> None:
