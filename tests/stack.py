@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 
-from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_ports
+from selfhost.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_ports
 
 PROJECT = Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 240.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import psutil
@@ -24,6 +25,24 @@ def _cpu_s() -> tuple[float, float]:
     # Linux counts what guests use as user time too.
     total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
     return total - times.idle - getattr(times, "iowait", 0.0), total
+
+
+def tree_cpu_s(pids: Iterable[int]) -> float:
+    """Seconds of processor time that processes and all below them have taken, also those below
+    them that have ended. What is gone by itself counts as nothing."""
+    total_s = 0.0
+    for pid in pids:
+        try:
+            root = psutil.Process(pid)
+            processes = [root, *root.children(recursive=True)]
+        except psutil.Error:
+            continue
+        for process in processes:
+            try:
+                total_s += sum(process.cpu_times()[:4])  # user, system, and both of ended children
+            except psutil.Error:
+                continue
+    return total_s
 
 
 class MachineWatch:

@@ -23,7 +23,7 @@ from livekit import api, rtc
 
 from agent.timeline.events import TOPIC, Event, EventType
 from selfhost import room_server
-from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
+from selfhost.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
 
 REPOSITORY = Path(__file__).parents[2]
 KEY, SECRET = "devkey", "secret"

@@ -11,8 +11,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
+from selfhost.ports import free_port
 from tests.agent.conftest import Listener, Worker
-from tests.ports import free_port
 
 Join = Callable[[], Awaitable[Listener]]
 AUDIBLE = 2_000  # of 32,767: speech, not the noise of a codec

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Playwright, async_playwright, expect
 
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.ui.browser import FAKE_MICROPHONE, Window, launch, open_window
 from tests.ui.scripted_agent import ScriptedAgent
 from tests.ui.services import RoomServer, RoomServerProcess, page_server

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 
 from selfhost import room_server
-from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
+from selfhost.ports import ROOM_SERVER_PORTS, consecutive_free_ports, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG_SECRET = "a-secret-of-the-tests-that-is-long-enough"

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Playwright, expect
 
 from agent.timeline.events import EventType
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.ui.browser import launch, open_window
 from tests.ui.conftest import Answer, Open
 from tests.ui.services import RoomServerProcess, page_server

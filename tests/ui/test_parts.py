@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.stack import Stack
 from tests.ui.endpoints import answering, hanging
 from ui.parts import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jwt
 
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.ui.endpoints import hanging
 from tests.ui.services import LONG_SECRET, RoomServer
 from ui.reception import TOKEN_TTL, Pass, Problem, admit, sign_token

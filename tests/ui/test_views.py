@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.ui.conftest import Answer, Open
 from tests.ui.endpoints import answering, hanging
 from tests.ui.recorded_calls import BEGAN, CLOUD, booking_call

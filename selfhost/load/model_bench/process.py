@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx
 
 from selfhost.errors import SetupError
+from selfhost.ports import free_port
 
 READY_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 15.0
@@ -53,7 +53,7 @@ def model_server(log: Path, **settings: str) -> Iterator[Served]:
     Raises:
         SetupError: it did not become ready; the message holds the end of its log.
     """
-    port = _free_port()
+    port = free_port()
     own = {f"MODEL_SERVER_{name.upper()}": value for name, value in settings.items()}
     started = time.monotonic()
     with log.open("wb") as output:
@@ -95,8 +95,3 @@ def _wait_ready(process: subprocess.Popen[bytes], root: str, log: Path) -> None:
             end = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
             raise SetupError(f"the model server did not become ready:\n{end}")
         time.sleep(0.05)
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

@@ -18,7 +18,7 @@ import psutil
 
 from selfhost import descendants
 from selfhost.engines import scrape
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.stack import PROJECT
 
 LONG = {

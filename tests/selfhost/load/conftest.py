@@ -13,7 +13,7 @@ import pytest
 
 from selfhost import room_server
 from selfhost.load.rooms import RoomServer
-from tests.ports import ROOM_SERVER_PORTS, consecutive_free_ports
+from selfhost.ports import ROOM_SERVER_PORTS, consecutive_free_ports
 
 API_KEY, API_SECRET = "devkey", "a-secret-of-the-test-suite-with-enough-length"
 

@@ -18,7 +18,7 @@ import pytest
 from numpy.typing import NDArray
 
 from selfhost import models
-from tests.ports import free_port
+from selfhost.ports import free_port
 
 KEY = "test-key"
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from websockets.sync.client import connect
 
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.selfhost.server.conftest import ModelServer, start_server, wait_until_idle
 from tests.selfhost.server.test_transcriptions import error_of
 

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from selfhost import models
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.selfhost.server.conftest import RATE_HZ, ROOT
 from tests.selfhost.server.health.corrupted import corrupted_copy, float_weights, stretches
 from tests.selfhost.server.test_transcriptions import error_of

@@ -16,10 +16,10 @@ import pytest
 import uvicorn
 
 from selfhost import models
+from selfhost.ports import free_port
 from selfhost.server.app import create_app
 from selfhost.server.residency.pool import Pool
 from selfhost.server.settings import ServerSettings
-from tests.ports import free_port
 from tests.selfhost.server.test_transcriptions import error_of
 
 

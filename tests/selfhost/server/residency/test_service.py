@@ -13,7 +13,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from selfhost import models
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.selfhost.server.conftest import ready_server, start_server
 from tests.selfhost.server.test_transcriptions import error_of
 

@@ -1,4 +1,4 @@
-"""Ports of this machine that nothing listens on, for servers that tests start."""
+"""Ports of this machine that nothing listens on, for servers that tests and benchmarks start."""
 
 from __future__ import annotations
 
