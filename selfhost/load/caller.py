@@ -38,10 +38,14 @@ class CallError(SetupError):
 
 @dataclass(frozen=True)
 class Line:
-    """A turn ready to be spoken: mono samples at 24 kHz, and when to begin."""
+    """A turn ready to be spoken: mono samples at 24 kHz, and when to begin.
+
+    Where it is not to be `answered`, the caller waits for the agent to finish, and no longer.
+    """
 
     speech: Samples
     over_agent_ms: int | None = None
+    answered: bool = True
 
 
 @dataclass
@@ -55,6 +59,7 @@ class CallRecord:
     over_agent: list[bool] = field(default_factory=list)
     missed: set[int] = field(default_factory=set)  # turns that were never answered
     unspoken: str | None = None  # why the caller did not come to the end of the script
+    hung_up: str | None = None  # how the agent ended the call, if it did
     agent_spans: list[Span] = field(default_factory=list)  # as heard during the call
     opened_s: float = 0.0  # when the microphone was opened, on `time.perf_counter`'s clock
 
@@ -79,6 +84,7 @@ class Caller:
         self._agent: rtc.RemoteParticipant | None = None
         self._agent_came = asyncio.Event()
         self._hung_up: str | None = None
+        self._over = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._record = CallRecord(Side(SAMPLE_RATE), Side(SAMPLE_RATE), Observed())
 
@@ -159,23 +165,40 @@ class Caller:
     ) -> None:
         fell_silent_s = 0.0
         unanswered = 0
+        before: Line | None = None
         for index, line in enumerate(lines):
-            answered = await self._wait_to_speak(fell_silent_s, line.over_agent_ms)
-            if not answered and index > 0:
+            answered = await self._wait_to_speak(fell_silent_s, line.over_agent_ms, before)
+            if not answered and before is not None:
                 self._record.missed.add(index - 1)
-            unanswered = 0 if answered or index == 0 else unanswered + 1
+            unanswered = 0 if answered or before is None else unanswered + 1
             if self._hung_up or unanswered >= UNANSWERED_TURNS:
                 self._record.unspoken = self._hung_up or f"{unanswered} turns were not answered"
-                return
+                break
             on_turn(index)
-            self._record.utterances.append(await microphone.speak(line.speech))
+            self._record.utterances.append(await self._speak(microphone, line.speech))
             self._record.over_agent.append(line.over_agent_ms is not None)
             fell_silent_s = self._clock()
-        if not await self._wait_to_speak(fell_silent_s, None):
-            self._record.missed.add(len(lines) - 1)
+            before = line
+        else:
+            if not await self._wait_to_speak(fell_silent_s, None, before):
+                self._record.missed.add(len(lines) - 1)
+        self._record.hung_up = self._hung_up
 
-    async def _wait_to_speak(self, since_s: float, over_agent_ms: int | None) -> bool:
-        """Wait for the moment to speak; returns whether the agent answered."""
+    async def _speak(self, microphone: Microphone, speech: Samples) -> Utterance:
+        """Say a turn; where the agent hangs up meanwhile, the rest of it is for nobody."""
+        saying = asyncio.ensure_future(microphone.speak(speech))
+        over = asyncio.ensure_future(self._over.wait())
+        await asyncio.wait({saying, over}, return_when=asyncio.FIRST_COMPLETED)
+        over.cancel()
+        if not saying.done():
+            microphone.break_off()
+        return await saying
+
+    async def _wait_to_speak(
+        self, since_s: float, over_agent_ms: int | None, before: Line | None
+    ) -> bool:
+        """Wait for the moment to speak; returns whether the agent answered what was said before."""
+        asks = before is None or before.answered
         while not self._hung_up:
             self._raise_if_broken()
             heard, now_s = self._heard(), self._clock()
@@ -183,13 +206,13 @@ class Caller:
                 onset_s = answer_onset_s(heard, since_s, self._patience)
                 if onset_s is not None and now_s >= onset_s + over_agent_ms / 1000:
                     return True
-            match next_move(now_s, since_s, heard, self._patience):
+            match next_move(now_s, since_s, heard, self._patience, answered=asks):
                 case Move.SPEAK if over_agent_ms is None:
                     return True
                 case Move.GIVE_UP:
                     return False
             await asyncio.sleep(GLANCE_S)
-        return answer_onset_s(self._heard(), since_s, self._patience) is not None
+        return not asks or answer_onset_s(self._heard(), since_s, self._patience) is not None
 
     def _heard(self) -> Heard:
         return Heard(
@@ -263,6 +286,7 @@ class Caller:
 
     def _on_hang_up(self, reason: str) -> None:
         self._hung_up = self._hung_up or reason
+        self._over.set()
 
     def _on_text(self, reader: rtc.TextStreamReader, identity: str) -> None:
         self._start(self._read_text(reader, by_caller=identity == IDENTITY))

@@ -28,8 +28,8 @@ from selfhost.load.patience import Patience
 from selfhost.load.recording import stereo, write_wav
 from selfhost.load.report import CallReport, Summary, build_report, summarise
 from selfhost.load.rooms import RoomServer, SettingError, room_server
-from selfhost.load.script import Script, Words, load_script
-from selfhost.load.voice import SAMPLE_RATE, open_voice, render
+from selfhost.load.script import Script, load_script
+from selfhost.load.voice import SAMPLE_RATE, needs_voice, open_voice, render
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_POSSIBLE = 0, 1, 2
 STOPPED = 130  # as a shell says it of Ctrl-C
@@ -45,10 +45,14 @@ def speech_endpoint(environment: dict[str, str]) -> tuple[str, str]:
 
 def speak_turns(script: Script, folder: Path, endpoint: tuple[str, str]) -> list[Line]:
     """Every turn of a script as sound, so that nothing is synthesised while the call goes on."""
-    has_words = any(isinstance(part, Words) for turn in script.turns for part in turn.parts)
-    voice = open_voice(script.voice, *endpoint) if has_words else None
+    spoken = any(needs_voice(turn.parts) for turn in script.turns)
+    voice = open_voice(script.voice, *endpoint) if spoken else None
     return [
-        Line(render(turn.parts, voice, script.speed, folder), turn.over_agent_ms)
+        Line(
+            render(turn.parts, voice, script.speed, folder),
+            turn.over_agent_ms,
+            answered=not turn.reply_goes_on,
+        )
         for turn in script.turns
     ]
 

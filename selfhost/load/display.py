@@ -55,6 +55,7 @@ def show_call(console: Console, report: CallReport) -> None:
             facts.append(f"{turn.replies} replies, gap to the last {_number(turn.uncut_gap_ms)} ms")
         facts += ["interrupted the agent"] if turn.interrupted else []
         facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
+        facts += [f"and for {_number(turn.pause_ms)} ms"] if turn.pause_ms else []
         talk.add_row("", Text(", ".join(facts), style="dim"))
     console.print(talk)
     console.print()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from selfhost.load.ears import FRAME_S, HEARING, Hearing, Samples, Span, audible_spans
 
@@ -24,9 +25,10 @@ class TurnSound:
     """What a turn sounded like. What was not heard is None.
 
     `gap_ms` is from the caller's last audible sound to the agent's first after it; it is negative
-    where the agent had begun before the caller was done (`cut_in`). `stop_ms`, for a turn spoken
-    over the agent, is from the caller's first sound to the agent's last one before it stopped, and
-    `silent_ms` from there to its next one.
+    where the agent had begun before the caller was done (`cut_in`). For a turn spoken over the
+    agent, `stop_ms` is from the caller's first sound to the agent's last one before it stopped,
+    `silent_ms` from there to its next one, and `pause_ms` the longest silence between two sounds of
+    the agent's from then on.
     """
 
     first_s: float | None
@@ -35,6 +37,7 @@ class TurnSound:
     cut_in: bool
     stop_ms: float | None
     silent_ms: float | None = None
+    pause_ms: float | None = None
 
 
 def measure(
@@ -73,7 +76,18 @@ def _measure_turn(
         silent_ms=None
         if stopped_s is None or resumed_s is None
         else (resumed_s - stopped_s) * 1000,
+        pause_ms=_longest_pause_ms(agent, first_s, following_s) if window.over_agent else None,
     )
+
+
+def _longest_pause_ms(agent: Sequence[Span], from_s: float, until_s: float) -> float | None:
+    begun = [s for s in agent if s.start_s < until_s]
+    pauses = [
+        (later.start_s - earlier.end_s) * 1000
+        for earlier, later in pairwise(begun)
+        if later.start_s > from_s
+    ]
+    return max(pauses, default=None)
 
 
 def reply_onset_s(agent: Sequence[Span], said_s: float) -> float:

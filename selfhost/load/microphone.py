@@ -41,6 +41,7 @@ class Microphone:
         amplitude = 32768 * 10 ** (NOISE_DBFS / 20)
         self._noise = np.rint(generator.normal(0, amplitude, (100, self._size))).astype(np.int16)
         self._speech: Samples | None = None
+        self._position = 0  # the next sample of it
         self._done: asyncio.Future[Utterance] | None = None
         self.line = Side(source.sample_rate)
 
@@ -51,27 +52,33 @@ class Microphone:
         self._speech = np.concatenate((speech, np.zeros(padding, dtype=np.int16)))
         return await self._done
 
+    def break_off(self) -> None:
+        """Say the next frame, and leave the rest of what is being said unsaid."""
+        if self._speech is not None:
+            self._speech = self._speech[: self._position + self._size]
+
     async def run(self) -> None:
         """Keep the line open."""
         next_s = self._clock()
-        position = first = 0
+        first = 0
         while True:
             await asyncio.sleep(max(0.0, next_s - self._clock()))
             frame = self._noise[len(self.line) % len(self._noise)]
             if self._speech is not None:
-                if position == 0:
+                if self._position == 0:
                     first = len(self.line)
                 # In 32 bits, so that noise on a full-scale sample does not wrap around.
-                mixed = frame + self._speech[position : position + self._size].astype(np.int32)
+                part = self._speech[self._position : self._position + self._size]
+                mixed = frame + part.astype(np.int32)
                 frame = np.clip(mixed, -32768, 32767).astype(np.int16)
-                position += self._size
+                self._position += self._size
             # A microphone hands a frame over when it is full: its sound began a frame ago.
             self.line.add(frame, self._clock() - FRAME_S)
             await self._source.capture_frame(
                 rtc.AudioFrame(frame.tobytes(), self._source.sample_rate, 1, self._size)
             )
-            if self._speech is not None and position >= len(self._speech):
-                self._speech, position = None, 0
+            if self._speech is not None and self._position >= len(self._speech):
+                self._speech, self._position = None, 0
                 if self._done is not None and not self._done.done():
                     self._done.set_result(Utterance(first, len(self.line)))
             next_s += FRAME_S

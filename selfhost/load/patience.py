@@ -59,15 +59,28 @@ def answer_onset_s(heard: Heard, since_s: float, patience: Patience) -> float | 
     return None
 
 
-def next_move(now_s: float, since_s: float, heard: Heard, patience: Patience) -> Move:
-    """Decide at `now_s` what a caller does who fell silent at `since_s`."""
+def next_move(
+    now_s: float, since_s: float, heard: Heard, patience: Patience, *, answered: bool = True
+) -> Move:
+    """Decide at `now_s` what a caller does who fell silent at `since_s`.
+
+    Args:
+        now_s: the moment, in seconds of the call.
+        since_s: when the caller fell silent.
+        heard: what the caller knows of the agent.
+        patience: how long the caller waits.
+        answered: whether what the caller said asks for an answer; where it does not, as after
+            "mhmm", the agent has finished when it has been quiet for a while.
+    """
     onset_s = answer_onset_s(heard, since_s, patience)
+    if onset_s is None and not answered and heard.spans:
+        onset_s = heard.spans[-1].start_s
     if onset_s is None:
         return Move.GIVE_UP if now_s - since_s >= patience.answer_s else Move.WAIT
     if heard.audible:
         talking_s = now_s - max(onset_s, since_s)
         return Move.SPEAK if talking_s >= patience.monologue_s else Move.WAIT
-    quiet_s = now_s - heard.spans[-1].end_s
+    quiet_s = now_s - max(heard.spans[-1].end_s, since_s if not answered else 0.0)
     settled = heard.state in (None, LISTENING) and not heard.reply_pending
     return (
         Move.SPEAK if quiet_s >= (patience.quiet_s if settled else patience.stuck_s) else Move.WAIT

@@ -23,9 +23,10 @@ from selfhost.load.expectation import (
 from selfhost.load.machine import Machine
 from selfhost.load.measure import measure, measure_recording, reply_onset_s
 from selfhost.load.observed import Stamped
-from selfhost.load.script import Script
+from selfhost.load.script import Script, Turn
 from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
 
+MAX_PAUSE_MS = 3_000.0  # in a reply that goes on; a caller who waits longer speaks up
 AGREE_MS = 40.0  # the recording and the live measurement may differ by this much
 
 
@@ -54,6 +55,8 @@ class TurnReport:
     interrupted: bool | None
     stop_ms: float | None
     silent_ms: float | None  # after it stopped, until it was heard again
+    pause_ms: float | None  # the agent's longest silence since the caller spoke over it
+    finished: bool | None  # whether a reply came to its end
     replies: int | None
     missed: bool
     began_s: float | None  # the turn's first audible sound, in seconds of the call
@@ -93,6 +96,7 @@ class CallReport:
     failures: list[str]
     warnings: list[str]
     summary: Summary
+    hung_up: bool  # the agent ended the call
     machine: Machine
     timeline: list[Stamped]
 
@@ -180,6 +184,8 @@ def turn_reports(
                 interrupted=turn_words.interrupted,
                 stop_ms=_rounded(in_sound.stop_ms),
                 silent_ms=_rounded(in_sound.silent_ms),
+                pause_ms=_rounded(in_sound.pause_ms),
+                finished=turn_words.finished,
                 uncut_gap_ms=_since(_last_reply_s(agent, turn_words), in_sound.last_s),
                 replies=None if turn_words.replies_s is None else len(turn_words.replies_s),
                 missed=index in record.missed,
@@ -196,6 +202,8 @@ def check(
     greeting: str,
     turns: Sequence[TurnReport],
     booking: Mapping[str, Any] | None,
+    *,
+    hung_up: bool,
 ) -> list[Failure]:
     """Everything that the call file expects and that did not come."""
     expect = script.expect
@@ -215,12 +223,35 @@ def check(
             failures.append(
                 Failure(f"{where}.interrupted", str(wanted.interrupts), str(turn.interrupted))
             )
-        if turn.missed:
+        failures += _check_turn_taking(where, wanted, turn)
+        if turn.missed and not expect.agent_hangs_up:
             failures.append(Failure(where, "an answer", "none"))
         if expect.never_cuts_in and turn.cut_in:
             failures.append(Failure(where, "the agent to let the caller finish", "it cut in"))
     if len(turns) < len(script.turns):
         failures.append(Failure("call", f"{len(script.turns)} turns", f"an end after {len(turns)}"))
+    if hung_up is not expect.agent_hangs_up:
+        ends = {True: "the agent to hang up", False: "the caller to hang up"}
+        failures.append(Failure("call", ends[expect.agent_hangs_up], ends[hung_up]))
+    return failures
+
+
+def _check_turn_taking(where: str, wanted: Turn, turn: TurnReport) -> list[Failure]:
+    """Who spoke when: what a turn over the agent did to it, and how often it began to speak."""
+    failures = []
+    if wanted.reply_goes_on:
+        went_on = turn.finished and not turn.interrupted and not turn.replies
+        if not went_on or (turn.pause_ms or 0.0) > MAX_PAUSE_MS:
+            got = (
+                f"finished {turn.finished}, interrupted {turn.interrupted}, {turn.replies} new "
+                f"replies, a silence of {turn.pause_ms} ms"
+            )
+            failures.append(Failure(where, "the agent to finish what it was saying", got))
+    within_ms = wanted.stops_within_ms
+    if within_ms is not None and (turn.stop_ms is None or turn.stop_ms > within_ms):
+        failures.append(Failure(f"{where}.stop_ms", f"{within_ms} at most", str(turn.stop_ms)))
+    if wanted.one_reply and turn.replies != 1:
+        failures.append(Failure(f"{where}.replies", "1", str(turn.replies)))
     return failures
 
 
@@ -248,7 +279,8 @@ def build_report(
     turns = turn_reports(script, record, sound, words)
     expected = resolve(script.expect.booking, started_at.date())
     booking = last_booking(record.observed)
-    failures = check(script, expected, greeting, turns, booking)
+    hung_up = record.hung_up is not None
+    failures = check(script, expected, greeting, turns, booking, hung_up=hung_up)
     warnings = [
         f"turns[{index}]: the gap is {turn.gap_ms} ms in the recording and {turn.gap_live_ms} ms "
         "as measured during the call"
@@ -272,6 +304,7 @@ def build_report(
         failures=[str(failure) for failure in failures],
         warnings=warnings,
         summary=summarise(turns),
+        hung_up=hung_up,
         machine=machine,
         timeline=record.observed.timeline,
     )

@@ -22,8 +22,12 @@ from pydantic_core import ErrorDetails
 
 from selfhost.errors import SetupError
 from selfhost.load.expectation import RULE, VALUE, Expected, resolve
+from selfhost.load.noises import LASTING, Noise
 
-PARTS = "text in quotes, {pause_ms: 700}, {audio: file.wav}, or a list of these"
+PARTS = (
+    "text in quotes, {pause_ms: 700}, {noise: cough}, {noise: babble, lasts_ms: 9000}, "
+    "{audio: file.wav}, or a list of these"
+)
 
 
 class ScriptError(SetupError):
@@ -41,9 +45,23 @@ class Words(_Strict):
 
 
 class Pause(_Strict):
-    """Silence inside a turn, between two audible sounds."""
+    """Silence inside a turn, between two audible sounds; alone, a caller who says nothing."""
 
     pause_ms: PositiveInt
+
+
+class Noises(_Strict):
+    """A sound that is no word; see `noises`."""
+
+    noise: Noise
+    lasts_ms: PositiveInt | None = None
+
+    @model_validator(mode="after")
+    def _length(self) -> Self:
+        if (self.noise in LASTING) != (self.lasts_ms is not None):
+            lasting = " and ".join(sorted(LASTING))
+            raise ValueError(f"expected lasts_ms with {lasting}, and with no other noise")
+        return self
 
 
 class Sound(_Strict):
@@ -52,18 +70,20 @@ class Sound(_Strict):
     audio: Path
 
 
-Part = Words | Pause | Sound
+Part = Words | Pause | Noises | Sound
 
 
 def _as_parts(value: Any) -> Any:
     def part(item: Any) -> Part:
         match item:
-            case Words() | Pause() | Sound():
+            case Words() | Pause() | Noises() | Sound():
                 return item
             case str() if item.strip():
                 return Words(text=item)
             case {"pause_ms": int()} if len(item) == 1:
                 return Pause(**item)
+            case {"noise": str()}:
+                return Noises(**item)
             case {"audio": str()} if len(item) == 1:
                 return Sound(**item)
         # A bare yes, no, on or 12 in YAML is no text, hence the hint about quotes.
@@ -94,12 +114,19 @@ class Turn(_Strict):
 
     Without `over_agent_ms` it starts when the agent has finished; with it, that long after the
     agent's next reply has become audible. `interrupts` says whether the agent must yield to it.
-    `answered_includes` and `never_says` are about the answer to this turn alone.
+    With `reply_goes_on`, the turn is no turn ("mhmm", a cough): the agent must finish what it was
+    saying, without a silence of more than 3 s, and say nothing in answer. `stops_within_ms` is the
+    longest time from the caller's first sound to the agent's last. With `one_reply` the agent must
+    begin to speak exactly once. `answered_includes` and `never_says` are about the answer to this
+    turn alone.
     """
 
     parts: Annotated[tuple[Part, ...], BeforeValidator(_as_parts), Field(alias="say")]
     over_agent_ms: Annotated[int, Field(ge=0)] | None = None
     interrupts: bool | None = None
+    reply_goes_on: bool = False
+    stops_within_ms: PositiveInt | None = None
+    one_reply: bool = False
     answered_includes: Patterns = ()
     never_says: Patterns = ()
 
@@ -113,25 +140,38 @@ class Turn(_Strict):
             return {**others, "say": [{"audio": data["audio"]}]}
         return data
 
+    @model_validator(mode="after")
+    def _over_the_agent(self) -> Self:
+        if (self.reply_goes_on or self.stops_within_ms) and self.over_agent_ms is None:
+            raise ValueError("reply_goes_on and stops_within_ms: expected with over_agent_ms")
+        if self.reply_goes_on and (self.interrupts or self.stops_within_ms or self.one_reply):
+            raise ValueError("expected a reply that goes on, or one that is given up, not both")
+        return self
+
     @property
     def said(self) -> str:
         """The turn as a reader wants to see it."""
         shown = {
             Words: lambda p: p.text,
             Pause: lambda p: f"({p.pause_ms} ms)",
+            Noises: lambda p: f"[{p.noise}]",
             Sound: lambda p: f"[{p.audio.name}]",
         }
         return " ".join(shown[type(part)](part) for part in self.parts)
 
 
 class Expectation(_Strict):
-    """What must hold at the end of the call. Words are case-insensitive regular expressions."""
+    """What must hold at the end of the call. Words are case-insensitive regular expressions.
+
+    `booking: {}` expects nothing of it; `booking: {guests: null}` expects that it has no guests.
+    """
 
     booking: dict[str, Expected] = {}
     answered_includes: Patterns = ()
     last_answer_includes: Patterns = ()
     never_says: Patterns = ()
     never_cuts_in: bool = False
+    agent_hangs_up: bool = False  # in the last turn; else it is the caller who ends the call
 
     @model_validator(mode="after")
     def _rules_can_be_resolved(self) -> Self:

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from selfhost.errors import SetupError
+from selfhost.load import noises
 from selfhost.load.ears import FRAME_MS, HEARING, levels_dbfs
-from selfhost.load.script import Part, Pause, Sound, Words
+from selfhost.load.noises import Noise
+from selfhost.load.script import Noises, Part, Pause, Sound, Words
 
 SAMPLE_RATE = 24_000
 SPEECH_DBFS = -20.0  # the level of a close microphone with gain control
@@ -142,22 +144,36 @@ def trimmed_and_levelled(speech: Speech) -> Speech:
     return (kept * min(gain, PEAK / peak)).astype(np.float32)
 
 
+def needs_voice(parts: Iterable[Part]) -> bool:
+    """Whether somebody must speak: the words, or the crowd in a babble."""
+    return any(
+        isinstance(part, Words) or (isinstance(part, Noises) and part.noise is Noise.BABBLE)
+        for part in parts
+    )
+
+
 def render(
     parts: Iterable[Part], voice: Voice | None, speed: float, folder: Path
 ) -> NDArray[np.int16]:
     """A turn's parts as one stretch of mono 16-bit samples at 24 kHz.
 
-    Audio files are played as they are; `folder` is where their paths start. Without words in
-    `parts`, no voice is needed.
+    Audio files are played as they are; `folder` is where their paths start. `needs_voice` tells
+    whether `voice` may be None.
     """
+
+    def say(text: str) -> Speech:
+        assert voice is not None
+        return trimmed_and_levelled(voice.speak(text, speed))
+
     sounds: list[Speech] = []
     for part in parts:
         match part:
             case Words(text=text):
-                assert voice is not None
-                sounds.append(trimmed_and_levelled(voice.speak(text, speed)))
+                sounds.append(say(text))
             case Pause(pause_ms=pause_ms):
                 sounds.append(np.zeros(SAMPLE_RATE * pause_ms // 1000, dtype=np.float32))
+            case Noises(noise=noise, lasts_ms=lasts_ms):
+                sounds.append(noises.make(noise, lasts_ms or 0, say))
             case Sound(audio=audio):
                 sounds.append(decode(str(folder / audio), str(audio)))
     return to_pcm(np.concatenate(sounds))

@@ -22,6 +22,7 @@ class TurnWords:
     partials_s: list[float] = field(default_factory=list)
     finals_s: list[float] = field(default_factory=list)
     interrupted: bool | None = None
+    finished: bool | None = None  # whether a reply came to its end
     replies_s: list[float] | None = None  # each time that the agent said it began to speak
 
 
@@ -49,7 +50,7 @@ def _from_timeline(
     timeline: Iterable[Stamped], windows: Sequence[Window], turns: dict[int, TurnWords]
 ) -> None:
     for turn in turns.values():
-        turn.interrupted = False
+        turn.interrupted = turn.finished = False
         turn.replies_s = []
     current = speaking = GREETING
     heard_in: int | None = None  # the agent's number of the turn that the last final is of
@@ -76,7 +77,9 @@ def _from_timeline(
                     turn.replies_s.append(at_s)
             case EventType.AGENT_STOPPED:
                 turns[speaking].answered.append(str(event.fields.get("text") or ""))
-                turn.interrupted = turn.interrupted or bool(event.fields.get("interrupted"))
+                interrupted = bool(event.fields.get("interrupted"))
+                turn.interrupted = turn.interrupted or interrupted
+                turn.finished = turn.finished or not interrupted
             case EventType.INTERRUPTED:
                 turn.interrupted = True
 

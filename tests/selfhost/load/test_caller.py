@@ -168,9 +168,25 @@ async def test_an_agent_that_leaves_ends_the_call(rooms: RoomServer, room: str) 
         patience = Patience(answer_s=1.0, quiet_s=0.4)
         lines = [Line(tone(0.3))] * 3
         record = await Caller(rooms, room, patience).hold(lines, leave_at_the_second_turn)
-    assert record.unspoken == "the agent left the room"
+    assert record.unspoken == record.hung_up == "the agent left the room"
     assert record.missed == {1}
     assert len(record.utterances) == 2
+
+
+async def test_a_caller_says_no_more_to_an_agent_that_hangs_up(
+    rooms: RoomServer, room: str
+) -> None:
+    async with AgentDouble(rooms, room, []) as agent:
+        leaving: list[asyncio.Task[None]] = []
+        silence = np.zeros(30 * RATE, dtype=np.int16)
+        record = await asyncio.wait_for(
+            Caller(rooms, room, Patience(answer_s=1.0, quiet_s=0.4)).hold(
+                [Line(silence)], lambda _: leaving.append(asyncio.create_task(agent.leave()))
+            ),
+            20,
+        )
+    assert record.hung_up == "the agent left the room"
+    assert len(record.utterances) == 1
 
 
 async def test_an_agent_without_a_timeline_can_be_called(rooms: RoomServer, room: str) -> None:

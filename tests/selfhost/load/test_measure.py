@@ -37,6 +37,7 @@ def test_a_turn_over_the_agent_measures_how_soon_it_fell_silent() -> None:
     assert turn.stop_ms == pytest.approx(600)
     assert turn.silent_ms == pytest.approx(900)
     assert turn.gap_ms == pytest.approx(1100)
+    assert turn.pause_ms == pytest.approx(900)
     assert not turn.cut_in
 
 
@@ -44,6 +45,12 @@ def test_an_agent_that_never_speaks_again_was_not_silent_for_zero() -> None:
     turn = measure([Span(2.0, 2.4)], [Span(1.0, 2.3)], [Window(2.0, 2.4, over_agent=True)])[0]
     assert turn.stop_ms == pytest.approx(300)
     assert turn.silent_ms is None
+
+
+def test_a_pause_of_the_agents_from_before_the_caller_spoke_is_none() -> None:
+    agent = [Span(7.0, 8.0), Span(9.0, 11.0)]
+    turn = measure([Span(10.0, 10.4)], agent, [Window(10.0, 10.4, over_agent=True)])[0]
+    assert turn.pause_ms is None
 
 
 def test_the_answer_to_the_next_turn_is_not_this_ones() -> None:

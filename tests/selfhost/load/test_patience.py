@@ -46,3 +46,16 @@ def test_an_agent_that_yields_still_owes_an_answer() -> None:
 
 def test_an_agent_that_carries_on_owes_none() -> None:
     assert answer_onset_s(heard(Span(98.0, 104.0)), SINCE_S, PATIENCE) == 98.0
+
+
+@pytest.mark.parametrize(
+    ("now_s", "what", "move"),
+    [
+        pytest.param(100.5, heard(Span(97.0, 99.9)), Move.WAIT, id="it may go on"),
+        pytest.param(100.7, heard(Span(97.0, 99.9)), Move.SPEAK, id="it has finished"),
+        pytest.param(103.0, heard(Span(97.0, 103.0), audible=True), Move.WAIT, id="it goes on"),
+        pytest.param(103.7, heard(Span(97.0, 103.0)), Move.SPEAK, id="it went on and finished"),
+    ],
+)
+def test_a_murmur_asks_for_no_answer(now_s: float, what: Heard, move: Move) -> None:
+    assert next_move(now_s, SINCE_S, what, PATIENCE, answered=False) is move

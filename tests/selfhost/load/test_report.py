@@ -18,7 +18,7 @@ from selfhost.load.machine import Machine
 from selfhost.load.microphone import Utterance
 from selfhost.load.observed import Observed
 from selfhost.load.recording import Side, stereo
-from selfhost.load.report import CallReport, Figure, build_report, figure, summarise
+from selfhost.load.report import CallReport, Figure, build_report, check, figure, summarise
 from selfhost.load.script import Script
 from tests.selfhost.load.double import FRAME, RATE, tone
 
@@ -155,11 +155,50 @@ def test_each_expectation_can_fail(expect: dict[str, Any], failure: str | None) 
         ({"answered_includes": ["evening"]}, "turns[0] answer"),
         ({"never_says": ["for two"]}, "turns[0] answer"),
         ({"interrupts": True}, "turns[0].interrupted"),
+        ({"one_reply": True}, None),
     ],
 )
 def test_each_expectation_of_a_turn_can_fail(turn: dict[str, Any], failure: str | None) -> None:
     failures = call({"turns": [{**TURNS[0], **turn}]}, *EVENTS).failures
     assert [one.split(":")[0] for one in failures] == ([failure] if failure else [])
+
+
+MURMUR = {"say": {"noise": "murmur"}, "over_agent_ms": 500}
+
+
+def over_agent(turn: dict[str, Any], *events: tuple[float, EventType, dict[str, Any]]) -> list[str]:
+    """What failed of a turn over a reply that fell silent after half a second, for a second."""
+    turns = [{**MURMUR, **turn}]
+    (in_call,) = call({"turns": turns}, *events).turns
+    in_call = replace(in_call, stop_ms=500.0, pause_ms=1000.0)
+    script = Script.model_validate({"name": "example", "turns": turns})
+    return [str(one) for one in check(script, {}, "", [in_call], None, hung_up=False)]
+
+
+def test_a_reply_goes_on_if_it_comes_to_its_end_and_nothing_is_said_in_answer() -> None:
+    goes_on = {"reply_goes_on": True}
+    ended = (5.0, EventType.AGENT_STOPPED, {"text": "For two.", "interrupted": False})
+    begun = (4.9, EventType.AGENT_SPEAKING, {})
+    given_up = (5.0, EventType.AGENT_STOPPED, {"text": "For", "interrupted": True})
+    assert over_agent(goes_on, ended) == []
+    for events in ([], [given_up], [begun, ended]):
+        (failure,) = over_agent(goes_on, *events)
+        assert failure.startswith("turns[0]: expected the agent to finish")
+
+
+def test_an_agent_stops_in_time_or_the_turn_fails() -> None:
+    assert over_agent({"stops_within_ms": 500}) == []
+    (failure,) = over_agent({"stops_within_ms": 400})
+    assert failure == "turns[0].stop_ms: expected 400 at most, got 500.0"
+
+
+def test_who_hangs_up_is_expected() -> None:
+    (turn,) = call({"turns": TURNS}, *EVENTS).turns
+    missed = replace(turn, missed=True)
+    for expected, hung_up, failures in ((True, True, 0), (True, False, 1), (False, True, 2)):
+        expect = {"agent_hangs_up": expected}
+        script = Script.model_validate({"name": "example", "turns": TURNS, "expect": expect})
+        assert len(check(script, {}, "", [missed], None, hung_up=hung_up)) == failures
 
 
 def test_a_call_that_ends_early_fails() -> None:

@@ -28,6 +28,8 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
               - say: ["My name is", {pause_ms: 700}, "Priya"]
               - audio: cough.wav
               - {say: stop, over_agent_ms: 800, interrupts: true}
+              - {say: [{noise: cough}, {noise: babble, lasts_ms: 500}], over_agent_ms: 0,
+                 reply_goes_on: true}
             expect:
               booking: {check_in: {next: "10-18"}, check_out: 2027-10-20, guests: 2}
               never_says: is confirmed
@@ -39,6 +41,8 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
     assert script.turns[1].said == "My name is (700 ms) Priya"
     assert script.turns[2].said == "[cough.wav]"
     assert script.turns[3].over_agent_ms == 800
+    assert script.turns[4].said == "[cough] [babble]"
+    assert script.turns[4].reply_goes_on
     assert script.expect.booking["check_in"] == DateRule(next="10-18")
     assert script.expect.never_says == ("is confirmed",)
 
@@ -50,6 +54,9 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
         ("{name: x, turns: []}", "turns", "at least 1"),
         ("{name: x, turns: [{say: yes}]}", "turns[0].say", "text in quotes"),
         ("{name: x, turns: [{say: [hi, {pause: 3}]}]}", "turns[0].say", "pause_ms"),
+        ("{name: x, turns: [{say: {noise: drum}}]}", "turns[0].say", "'cough'"),
+        ("{name: x, turns: [{say: {noise: hum}}]}", "turns[0].say", "lasts_ms with babble and hum"),
+        ("{name: x, turns: [{say: hi, reply_goes_on: true}]}", "turns[0]", "over_agent_ms"),
         ("{name: x, turns: [{say: hi, audio: a.wav}]}", "turns[0]", "not both"),
         ("{name: x, turns: [{audio: a.wav}]}", "turns[0].audio", "no file a.wav"),
         ("{name: x, turns: [{say: hi, sya: hi}]}", "turns[0].sya", "no such key"),
