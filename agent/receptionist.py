@@ -203,7 +203,7 @@ class Receptionist(Agent):
     def _work_out(self, text: str) -> Turn:
         before = self._standing
         heard = self._hear(text)
-        request = before.request.with_changes(heard.changes)
+        request = heard.taken_into(before.request)
         return Turn(text, before, request, decide(before, heard, request, self._hotel, text))
 
     async def _commit(self, turn: Turn) -> None:

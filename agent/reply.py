@@ -7,18 +7,19 @@ checked before it is spoken, and a ready sentence stands in where it fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from agent import wording
 from agent.booking import spoken
-from agent.booking.heard import Answer, Asked, Hearing, Intent
+from agent.booking.heard import Answer, Asked, Hearing, Intent, Problem
 from agent.booking.hotel import Hotel
 from agent.booking.request import BookingRequest, Field
 from agent.speech.facts import fact_for
 from agent.speech.speakable import speakable
 
 MAX_SENTENCES = 3
+MAX_REFERENCE_ASKS = 2  # for one that was not understood; then the front desk asks
 
 # What is asked for together: two things at most, in the order of asking.
 ASK_GROUPS = (
@@ -55,6 +56,8 @@ class Plan:
             settled.
         closing: spoken exactly as it is, behind the model's words; may be empty.
         asked: what the caller will be answering; it decides how the next turn is heard.
+        reference_asks: how often the caller was asked, up to here, for a reference that had not
+            been understood.
     """
 
     move: Move
@@ -63,6 +66,7 @@ class Plan:
     brief: str | None = None
     closing: str = ""
     asked: Asked = field(default_factory=Asked)
+    reference_asks: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,15 @@ class Standing:
     # The request as it was when the caller last heard a reply: a turn that was cut in two by a
     # pause has its first half said back together with its second.
     acknowledged: BookingRequest = field(default_factory=BookingRequest)
+
+    @property
+    def reference_asks(self) -> int:
+        return self.plan.reference_asks if self.plan else 0
+
+    @property
+    def asked_for_reference(self) -> bool:
+        """Whether the caller is answering the question for a reference."""
+        return self.plan is not None and self.plan.asked.fields == {Field.REFERENCE}
 
 
 def greet(hotel: Hotel) -> Plan:
@@ -99,6 +112,13 @@ def decide(
         hotel: whose names and rules hold.
         words: what the caller said, to look for the fact that answers a question.
     """
+    plan = _decide(before, heard, request, hotel, words)
+    return replace(plan, reference_asks=max(plan.reference_asks, before.reference_asks))
+
+
+def _decide(
+    before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel, words: str
+) -> Plan:
     if heard.intent is Intent.GOODBYE and not heard.changes:
         return _goodbye(before, hotel)
     if heard.intent is Intent.PERSON:
@@ -114,12 +134,7 @@ def decide(
             hotel,
         )
     if heard.problems:
-        return Plan(
-            move=Move.PROBLEM,
-            opening=acknowledge(before.acknowledged, request, heard, hotel),
-            question=wording.problem(heard.problems[0], hotel),
-            asked=Asked(frozenset({heard.problems[0].field}), problems=heard.problems[:1]),
-        )
+        return _ask_about(heard.problems[0], before, heard, request, hotel)
     if heard.intent is Intent.REPEAT and before.plan is not None and not heard.changes:
         return Plan(
             move=Move.REPEAT,
@@ -141,6 +156,8 @@ def decide(
                 question="What should I change?",
                 asked=Asked(frozenset(Field)),
             )
+    if before.asked_for_reference and request.unclear_reference and not heard.changes:
+        return _without_reference(before, heard, request, hotel)
     return _ask_on(
         Move.ASK, acknowledge(before.acknowledged, request, heard, hotel), before, request, hotel
     )
@@ -170,7 +187,7 @@ def acknowledge(
     before: BookingRequest, request: BookingRequest, heard: Hearing, hotel: Hotel
 ) -> str:
     """A short sentence that says back exactly what was just heard; empty if nothing was."""
-    fresh = [part for part in Field if request.get(part) != before.get(part)]
+    fresh = _fresh(before, request)
     if not fresh:
         if heard.answer is Answer.YES:
             return "Good."
@@ -180,10 +197,65 @@ def acknowledge(
     return f"So, {said}." if corrected else f"{said[0].upper()}{said[1:]}."
 
 
-def _ask_on(
-    move: Move, opening: str, before: Standing, request: BookingRequest, hotel: Hotel
+def _fresh(before: BookingRequest, request: BookingRequest) -> list[Field]:
+    """What the caller has not heard said back yet."""
+    return [part for part in Field if request.get(part) != before.get(part)]
+
+
+def _ask_about(
+    problem: Problem, before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel
 ) -> Plan:
-    """`opening`, then the question for what is missing, or the whole request read back."""
+    """The question about something that cannot be taken as it was heard."""
+    fresh = bool(_fresh(before.acknowledged, request))
+    opening = acknowledge(before.acknowledged, request, heard, hotel) if fresh else ""
+    asks = before.reference_asks
+    if problem.field is Field.REFERENCE:
+        if asks >= MAX_REFERENCE_ASKS:
+            opening = f"{opening} {wording.REFERENCE_LEFT}".strip()
+            return _ask_on(Move.ASK, opening, before, request, hotel)
+        asks += 1
+    return Plan(
+        move=Move.PROBLEM,
+        opening=opening,
+        question=wording.problem(problem, hotel),
+        asked=Asked(frozenset({problem.field}), problems=(problem,)),
+        reference_asks=asks,
+    )
+
+
+def _without_reference(
+    before: Standing, heard: Hearing, request: BookingRequest, hotel: Hotel
+) -> Plan:
+    """The reply where a reference was asked for again and the answer holds none."""
+    if before.reference_asks < MAX_REFERENCE_ASKS and heard.answer is not Answer.NO:
+        return _reference_again("Sorry, I didn't get that.", before)
+    left = _ask_on(Move.ASK, wording.REFERENCE_LEFT, before, request, hotel, ask_reference=False)
+    return replace(left, reference_asks=MAX_REFERENCE_ASKS)
+
+
+def _reference_again(opening: str, before: Standing) -> Plan:
+    return Plan(
+        move=Move.PROBLEM,
+        opening=opening,
+        question=wording.REFERENCE_AGAIN,
+        asked=Asked(frozenset({Field.REFERENCE})),
+        reference_asks=before.reference_asks + 1,
+    )
+
+
+def _ask_on(
+    move: Move,
+    opening: str,
+    before: Standing,
+    request: BookingRequest,
+    hotel: Hotel,
+    *,
+    ask_reference: bool = True,
+) -> Plan:
+    """`opening`, then the question for what is missing, or the whole request read back.
+
+    A caller who went on to something else is asked for the reference again when all else is known.
+    """
     if before.request_number is not None:
         if request == before.request:
             return Plan(move=move, opening=opening, question="Is there anything else?")
@@ -200,6 +272,9 @@ def _ask_on(
                 asked=Asked(frozenset(missing)),
             )
     if move is Move.ASK:
+        unclear = request.unclear_reference is not None
+        if ask_reference and unclear and before.reference_asks < MAX_REFERENCE_ASKS:
+            return _reference_again(opening, before)
         return _read_back(request, hotel)
     if before.plan is not None and before.plan.asked.read_back:
         return Plan(

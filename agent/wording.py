@@ -15,7 +15,11 @@ from agent.booking.request import BookingRequest, Field, Value
 
 FILLER = "Let me see."
 UNKNOWN = "I don't know that, but the front desk can tell you."
+REFERENCE_AGAIN = "Could you give me your reference once more, letter by letter?"
+REFERENCE_LEFT = "The front desk will ask you for the reference."
 DEAF = "I'm sorry, I can't hear you just now. Please hold the line."
+
+_LONGEST_READ_BACK = 12  # letters and digits; nobody compares more of them by ear
 
 _ASK = {
     (Field.CHECK_IN, Field.CHECK_OUT): "Which dates would you like to stay?",
@@ -80,7 +84,11 @@ def problem(found: Problem, hotel: Hotel) -> str:
             *most, last = found.choices or tuple(hotel.room_types)
             return f"Which room would you like: {', '.join(most)} or {last}?"
         case ProblemKind.REFERENCE_MALFORMED:
-            return "I didn't get the whole reference. Could you spell it for me?"
+            again = "Could you say it once more, letter by letter?"
+            heard = str(found.value or "")
+            if not 0 < len(heard) <= _LONGEST_READ_BACK:
+                return f"I didn't get the reference. {again}"
+            return f"I understood {spoken.spoken_reference(heard)}, which can't be right. {again}"
 
 
 def as_json(value: Value | None) -> str | int | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from agent.booking.request import REQUIRED, Change, Field, Value
+from agent.booking.request import REQUIRED, BookingRequest, Change, Field, Value
 
 
 class Answer(StrEnum):
@@ -113,6 +113,16 @@ class Hearing:
     answer: Answer = Answer.NONE
     intent: Intent = Intent.NONE
     problems: tuple[Problem, ...] = field(default=())
+
+    def taken_into(self, request: BookingRequest) -> BookingRequest:
+        """The request after this turn.
+
+        A reference that could not be taken is kept in the caller's words, for the front desk.
+        """
+        after = request.with_changes(self.changes)
+        malformed = ProblemKind.REFERENCE_MALFORMED
+        unclear = [found for found in self.problems if found.kind is malformed]
+        return replace(after, unclear_reference=unclear[-1].words) if unclear else after
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,8 @@ def hear_reference(
         if reading is not None:
             return _found(utterance, request, turn, run[0].first, run[-1].last, reading)
     attempts = [run for run in runs if _is_attempt(run)] if cues or not asked.at_large else []
+    if not attempts and cues and runs and _is_announced(utterance, cues[-1][1], runs[0]):
+        attempts = runs[:1]
     if not attempts:
         return Found()
     run = max(attempts, key=len)
@@ -130,7 +132,7 @@ def _runs(utterance: Utterance, start: int) -> Iterator[list[Spelled]]:
     index = start
     while index < len(utterance.tokens):
         unit = spelled_at(utterance, index) or _ordinal_digit(utterance, index)
-        if unit is not None:
+        if unit is not None and not _is_pronoun(utterance, index):
             run.append(unit)
             index = unit.last + 1
         elif utterance.words[index] in _PAUSES:
@@ -142,6 +144,17 @@ def _runs(utterance: Utterance, start: int) -> Iterator[list[Spelled]]:
             index += 1
     if run:
         yield run
+
+
+def _is_pronoun(utterance: Utterance, index: int) -> bool:
+    """Whether an "I" begins what the caller says next: "K 7 4. I arrive on Friday"."""
+    following = utterance.word(index + 1)
+    return (
+        utterance.word(index) == "i"
+        and following.isalpha()
+        and following not in _PAUSES
+        and spelled_at(utterance, index + 1) is None
+    )
 
 
 def _ordinal_digit(utterance: Utterance, index: int) -> Spelled | None:
@@ -169,3 +182,9 @@ def _reading(run: list[Spelled], hotel: Hotel) -> str | None:
 def _is_attempt(run: list[Spelled]) -> bool:
     sure = [unit for unit in run if not unit.doubtful]
     return sum(len(unit.options[0]) for unit in sure) >= _FEWEST_HEARD
+
+
+def _is_announced(utterance: Utterance, cue: int, run: list[Spelled]) -> bool:
+    """Whether "the reference is" comes right before: then even one letter is an attempt."""
+    between = utterance.words[cue + 1 : run[0].first]
+    return "is" in between and not run[0].doubtful and all(word in _PAUSES for word in between)

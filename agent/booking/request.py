@@ -59,6 +59,7 @@ class BookingRequest:
     reference: str | None = None
     nights: int | None = None  # the stay's length, where the caller gave that and not its end
     month: int | None = None  # of the check-in, while its day is not known
+    unclear_reference: str | None = None  # the caller's words for one that could not be taken
     confirmed: bool = False  # the caller said yes to the whole read-back
     history: tuple[Change, ...] = field(default=())
 
@@ -89,6 +90,8 @@ class BookingRequest:
                 values["nights"] = change.nights
             if change.field is Field.CHECK_IN:
                 values["month"] = change.month
+            if change.field is Field.REFERENCE:
+                values["unclear_reference"] = None
             if old == change.new and not request._is_news(change):
                 continue
             request = replace(

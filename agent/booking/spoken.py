@@ -119,6 +119,8 @@ def read_back(request: BookingRequest, hotel: Hotel, today: date | None = None) 
                 f"the name is {request.guest_name}" if request.guest_name else "",
                 f"the reference is {spoken_reference(request.reference)}"
                 if request.reference
+                else "the front desk will ask you for the reference"
+                if request.unclear_reference
                 else "",
             ),
         )
