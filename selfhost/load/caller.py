@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ CONNECT_TIMEOUT_S = 10.0
 SNAPSHOT_TIMEOUT_S = 3.0
 GLANCE_S = 0.02  # how often the caller thinks about speaking
 UNANSWERED_TURNS = 2  # in a row, and the caller hangs up
+MAX_AGAIN = 2  # how often a caller who is asked to says a turn again
 TRANSCRIPTION_TOPIC = "lk.transcription"
 STATE_ATTRIBUTE = "lk.agent.state"
 
@@ -41,11 +43,14 @@ class Line:
     """A turn ready to be spoken: mono samples at 24 kHz, and when to begin.
 
     Where it is not to be `answered`, the caller waits for the agent to finish, and no longer.
+    Where the agent's answer matches a pattern of `again_when`, the caller says `said_again`.
     """
 
     speech: Samples
     over_agent_ms: int | None = None
     answered: bool = True
+    again_when: Sequence[str] = ()
+    said_again: Samples | None = None
 
 
 @dataclass
@@ -56,6 +61,7 @@ class CallRecord:
     agent: Side
     observed: Observed
     utterances: list[Utterance] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)  # which turn each utterance was
     over_agent: list[bool] = field(default_factory=list)
     missed: set[int] = field(default_factory=set)  # turns that were never answered
     unspoken: str | None = None  # why the caller did not come to the end of the script
@@ -164,25 +170,36 @@ class Caller:
         self, microphone: Microphone, lines: Sequence[Line], on_turn: Callable[[int], None]
     ) -> None:
         fell_silent_s = 0.0
-        unanswered = 0
+        unanswered = again = index = 0
         before: Line | None = None
-        for index, line in enumerate(lines):
-            answered = await self._wait_to_speak(fell_silent_s, line.over_agent_ms, before)
-            if not answered and before is not None:
+        while True:
+            line = lines[index] if index < len(lines) else None
+            over_agent_ms = line.over_agent_ms if line else None
+            answered = await self._wait_to_speak(fell_silent_s, over_agent_ms, before)
+            if before is not None and not answered:
                 self._record.missed.add(index - 1)
+            is_asked = before is not None and self._is_asked_again(before, fell_silent_s)
+            again = again + 1 if is_asked and again < MAX_AGAIN else 0
+            if before is not None and again:
+                index, line, over_agent_ms = index - 1, before, None
+            if line is None:
+                break
             unanswered = 0 if answered or before is None else unanswered + 1
             if self._hung_up or unanswered >= UNANSWERED_TURNS:
                 self._record.unspoken = self._hung_up or f"{unanswered} turns were not answered"
                 break
             on_turn(index)
-            self._record.utterances.append(await self._speak(microphone, line.speech))
-            self._record.over_agent.append(line.over_agent_ms is not None)
+            speech = line.speech if not again or line.said_again is None else line.said_again
+            self._record.utterances.append(await self._speak(microphone, speech))
+            self._record.turns.append(index)
+            self._record.over_agent.append(over_agent_ms is not None)
             fell_silent_s = self._clock()
-            before = line
-        else:
-            if not await self._wait_to_speak(fell_silent_s, None, before):
-                self._record.missed.add(len(lines) - 1)
+            before, index = line, index + 1
         self._record.hung_up = self._hung_up
+
+    def _is_asked_again(self, line: Line, since_s: float) -> bool:
+        said = self._record.observed.said_since(since_s)
+        return any(re.search(pattern, said, re.IGNORECASE) for pattern in line.again_when)
 
     async def _speak(self, microphone: Microphone, speech: Samples) -> Utterance:
         """Say a turn; where the agent hangs up meanwhile, the rest of it is for nobody."""

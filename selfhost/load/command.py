@@ -28,7 +28,7 @@ from selfhost.load.patience import Patience
 from selfhost.load.recording import stereo, write_wav
 from selfhost.load.report import CallReport, Summary, build_report, summarise
 from selfhost.load.rooms import RoomServer, SettingError, room_server
-from selfhost.load.script import Script, load_script
+from selfhost.load.script import Script, Turn, load_script
 from selfhost.load.voice import SAMPLE_RATE, needs_voice, open_voice, render
 
 AS_EXPECTED, NOT_AS_EXPECTED, NOT_POSSIBLE = 0, 1, 2
@@ -45,16 +45,24 @@ def speech_endpoint(environment: dict[str, str]) -> tuple[str, str]:
 
 def speak_turns(script: Script, folder: Path, endpoint: tuple[str, str]) -> list[Line]:
     """Every turn of a script as sound, so that nothing is synthesised while the call goes on."""
-    spoken = any(needs_voice(turn.parts) for turn in script.turns)
+    everything = [turn.parts + (turn.again.parts if turn.again else ()) for turn in script.turns]
+    spoken = any(needs_voice(parts) for parts in everything)
     voice = open_voice(script.voice, *endpoint) if spoken else None
-    return [
-        Line(
-            render(turn.parts, voice, script.speed, folder),
+
+    def line(turn: Turn) -> Line:
+        speech = render(turn.parts, voice, script.speed, folder)
+        again = turn.again
+        return Line(
+            speech,
             turn.over_agent_ms,
             answered=not turn.reply_goes_on,
+            again_when=again.when if again else (),
+            said_again=render(again.parts, voice, script.speed, folder)
+            if again and again.parts
+            else speech,
         )
-        for turn in script.turns
-    ]
+
+    return [line(turn) for turn in script.turns]
 
 
 async def play(

@@ -57,6 +57,18 @@ class Observed:
         """Whether the agent has heard the caller or begun a reply, and is not yet speaking."""
         return self._owes_sound
 
+    def said_since(self, at_s: float) -> str:
+        """The agent's words told of from a moment on; those of a reply come at its end."""
+        if self._events:
+            texts = [
+                str(stamped.event.fields.get("text") or "")
+                for stamped in self.timeline
+                if stamped.event.type is EventType.AGENT_STOPPED and (stamped.at_s or 0.0) >= at_s
+            ]
+        else:
+            texts = [one.text for one in self.segments if not one.by_caller and one.at_s >= at_s]
+        return " ".join(texts)
+
     def add_state(self, state: str | None, at_s: float) -> None:
         """Take the agent's own word for what it is doing."""
         if state == SPEAKING and self.state != SPEAKING:

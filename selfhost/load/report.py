@@ -59,6 +59,7 @@ class TurnReport:
     finished: bool | None  # whether a reply came to its end
     replies: int | None
     missed: bool
+    asked_again: list[str]  # the agent's answers that the caller said the turn again for
     began_s: float | None  # the turn's first audible sound, in seconds of the call
     ended_s: float | None  # its last one
 
@@ -161,14 +162,18 @@ def _last_reply_s(agent: Sequence[Span], words: TurnWords) -> float | None:
 def turn_reports(
     script: Script, record: CallRecord, sound: Samples, words: Mapping[int, TurnWords]
 ) -> list[TurnReport]:
-    """Each turn that was spoken, measured in `sound`, the call's recording."""
+    """Each turn that was spoken, measured in `sound`, the call's recording.
+
+    One that was said again is told of as it was the last time.
+    """
     windows, rate = record.windows(), record.caller.sample_rate
     recorded = measure_recording(sound, rate, windows)
     live = measure(audible_spans(sound[:, 0], rate), record.agent_spans, windows)
     agent = audible_spans(sound[:, 1], rate)
-    reports = []
-    for index, in_sound in enumerate(recorded):
-        turn_words, first_s = words[index], in_sound.first_s
+    reports: list[TurnReport] = []
+    for place, (index, in_sound) in enumerate(zip(record.turns, recorded, strict=True)):
+        turn_words, first_s = words[place], in_sound.first_s
+        before = reports.pop() if index < len(reports) else None
         partials_s = [at_s for at_s in turn_words.partials_s if first_s and at_s >= first_s]
         reports.append(
             TurnReport(
@@ -176,11 +181,11 @@ def turn_reports(
                 heard=_spoken(turn_words.heard),
                 answered=_spoken(turn_words.answered),
                 gap_ms=_rounded(in_sound.gap_ms),
-                gap_live_ms=_rounded(live[index].gap_ms),
+                gap_live_ms=_rounded(live[place].gap_ms),
                 first_partial_ms=_since(partials_s[0] if partials_s else None, first_s),
                 # A last final from before the end of the turn leaves words out: not measured.
                 final_ms=_since(max(turn_words.finals_s, default=None), in_sound.last_s),
-                cut_in=in_sound.cut_in,
+                cut_in=in_sound.cut_in or (before is not None and before.cut_in),
                 interrupted=turn_words.interrupted,
                 stop_ms=_rounded(in_sound.stop_ms),
                 silent_ms=_rounded(in_sound.silent_ms),
@@ -189,6 +194,7 @@ def turn_reports(
                 uncut_gap_ms=_since(_last_reply_s(agent, turn_words), in_sound.last_s),
                 replies=None if turn_words.replies_s is None else len(turn_words.replies_s),
                 missed=index in record.missed,
+                asked_again=[*before.asked_again, before.answered] if before else [],
                 began_s=first_s,
                 ended_s=in_sound.last_s,
             )
@@ -207,7 +213,7 @@ def check(
 ) -> list[Failure]:
     """Everything that the call file expects and that did not come."""
     expect = script.expect
-    answers = [turn.answered for turn in turns if turn.answered]
+    answers = [answer for turn in turns for answer in (*turn.asked_again, turn.answered) if answer]
     everything = _spoken([greeting, *answers])
     failures = check_booking(expected, booking)
     failures += check_includes("answers", expect.answered_includes, everything)

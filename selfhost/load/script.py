@@ -109,6 +109,16 @@ Patterns = Annotated[
 ]
 
 
+class Again(_Strict):
+    """What the caller says when the agent asks for the turn again: its words, or others for them.
+
+    `when` is a pattern of what the agent says then.
+    """
+
+    when: Patterns
+    parts: Annotated[tuple[Part, ...], BeforeValidator(_as_parts), Field(alias="say")] = ()
+
+
 class Turn(_Strict):
     """One turn of the caller.
 
@@ -118,7 +128,8 @@ class Turn(_Strict):
     saying, without a silence of more than 3 s, and say nothing in answer. `stops_within_ms` is the
     longest time from the caller's first sound to the agent's last. With `one_reply` the agent must
     begin to speak exactly once. `answered_includes` and `never_says` are about the answer to this
-    turn alone.
+    turn alone. With `again`, the caller says the turn again, twice at most, where the agent did not
+    understand it and asks; the turn's figures and answer are then those of the last time.
     """
 
     parts: Annotated[tuple[Part, ...], BeforeValidator(_as_parts), Field(alias="say")]
@@ -127,6 +138,7 @@ class Turn(_Strict):
     reply_goes_on: bool = False
     stops_within_ms: PositiveInt | None = None
     one_reply: bool = False
+    again: Again | None = None
     answered_includes: Patterns = ()
     never_says: Patterns = ()
 
@@ -223,7 +235,7 @@ def load_script(path: Path) -> Script:
         problems = [f"{path}: {_problem(detail)}" for detail in error.errors()]
         raise ScriptError("\n".join(problems)) from None
     for index, turn in enumerate(script.turns):
-        for part in turn.parts:
+        for part in (*turn.parts, *(turn.again.parts if turn.again else ())):
             if isinstance(part, Sound) and not (path.parent / part.audio).is_file():
                 raise ScriptError(
                     f"{path}: turns[{index}].audio: no file {part.audio} beside the call file"

@@ -48,6 +48,7 @@ def call(script: dict[str, Any], *events: tuple[float, EventType, dict[str, Any]
         agent=side(7.0, (0.5, 1.0), (4.2, 5.0)),
         observed=observed,
         utterances=[Utterance(200, 310)],
+        turns=[0],
         over_agent=[False],
     )
     sound = stereo(record.caller, record.agent)
@@ -99,6 +100,41 @@ def test_a_reply_that_begins_anew_has_a_longer_gap_of_its_own() -> None:
     assert report.greeting == "Good evening."
     assert report.greeting_ms == pytest.approx(500, abs=10)
     assert (report.failures, report.warnings) == ([], [])
+
+
+def test_a_turn_that_was_said_again_is_told_of_as_it_was_the_last_time() -> None:
+    observed = Observed()
+    events = [
+        (1.5, EventType.FINAL_TRANSCRIPT, {"text": "Too."}),
+        (1.6, EventType.AGENT_SPEAKING, {}),
+        (1.9, EventType.AGENT_STOPPED, {"text": "How many?", "interrupted": False}),
+        (3.4, EventType.FINAL_TRANSCRIPT, {"text": "Two."}),
+        (3.8, EventType.AGENT_SPEAKING, {}),
+        (4.4, EventType.AGENT_STOPPED, {"text": "Two guests.", "interrupted": False}),
+    ]
+    for seq, (at_s, kind, fields) in enumerate(events, start=1):
+        observed.add_packet(Event(seq, seq, kind, 0.0, STARTED, fields).to_json().encode(), at_s)
+    record = CallRecord(
+        caller=side(5.0, (0.5, 1.0), (2.5, 3.0)),
+        agent=side(5.0, (1.6, 1.9), (3.8, 4.4)),
+        observed=observed,
+        utterances=[Utterance(40, 110), Utterance(240, 310)],
+        turns=[0, 0],
+        over_agent=[False, False],
+    )
+    turns = [{"say": "Two.", "answered_includes": "guests", "never_says": "many"}]
+    report = build_report(
+        Script.model_validate({"name": "again", "turns": turns}),
+        record,
+        stereo(record.caller, record.agent),
+        room="room",
+        started_at=STARTED,
+        machine=MACHINE,
+    )
+    assert report.failures == []
+    (turn,) = report.turns
+    assert (turn.heard, turn.answered, turn.asked_again) == ("Two.", "Two guests.", ["How many?"])
+    assert turn.gap_ms == pytest.approx(800, abs=10)
 
 
 def test_the_json_holds_the_timeline_and_when_each_event_was_received() -> None:

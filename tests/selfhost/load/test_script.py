@@ -30,6 +30,7 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
               - {say: stop, over_agent_ms: 800, interrupts: true}
               - {say: [{noise: cough}, {noise: babble, lasts_ms: 500}], over_agent_ms: 0,
                  reply_goes_on: true}
+              - {say: Kilo two, again: {when: once more, say: "K. Two."}}
             expect:
               booking: {check_in: {next: "10-18"}, check_out: 2027-10-20, guests: 2}
               never_says: is confirmed
@@ -43,6 +44,9 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
     assert script.turns[3].over_agent_ms == 800
     assert script.turns[4].said == "[cough] [babble]"
     assert script.turns[4].reply_goes_on
+    assert script.turns[5].again is not None
+    assert script.turns[5].again.when == ("once more",)
+    assert script.turns[5].again.parts == (Words(text="K. Two."),)
     assert script.expect.booking["check_in"] == DateRule(next="10-18")
     assert script.expect.never_says == ("is confirmed",)
 
@@ -58,6 +62,7 @@ def test_a_turn_is_text_or_parts_and_may_come_over_the_agent(tmp_path: Path) -> 
         ("{name: x, turns: [{say: {noise: hum}}]}", "turns[0].say", "lasts_ms with babble and hum"),
         ("{name: x, turns: [{say: hi, reply_goes_on: true}]}", "turns[0]", "over_agent_ms"),
         ("{name: x, turns: [{say: hi, audio: a.wav}]}", "turns[0]", "not both"),
+        ("{name: x, turns: [{say: hi, again: {say: ho}}]}", "turns[0].again.when", "required"),
         ("{name: x, turns: [{audio: a.wav}]}", "turns[0].audio", "no file a.wav"),
         ("{name: x, turns: [{say: hi, sya: hi}]}", "turns[0].sya", "no such key"),
         (
