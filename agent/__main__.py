@@ -26,6 +26,10 @@ def main() -> int:
             from agent import instructions
 
             return instructions.main(settings)
+        if command != "doctor":
+            # A job process that cannot be prepared takes no call, and says so only in its own log.
+            load_hotel(settings.hotel, name_override=settings.hotel_name)
+            open_store(settings.database_url).close()
         return _with_framework(settings, command, arguments)
     except (BadSettings, HotelFileError, StoreError) as error:
         print(error, file=sys.stderr)
@@ -42,9 +46,6 @@ def _with_framework(settings: Settings, command: str, arguments: list[str]) -> i
 
     if command == "doctor":
         return doctor.main(settings)
-    # A job process that cannot be prepared takes no call, and says so only in its own log.
-    load_hotel(settings.hotel, name_override=settings.hotel_name)
-    open_store(settings.database_url).close()
     if command == "console":
         try:
             console.prepare(arguments)

@@ -115,6 +115,11 @@ class Receptionist(Agent):
         self._warm_up = asyncio.create_task(self._fill_prefix())
         await self.session.say(f"{plan.opening} {plan.question}", add_to_chat_ctx=True)
 
+    async def on_exit(self) -> None:
+        """Leave nothing running for a caller who has gone."""
+        if self._warm_up is not None:
+            self._warm_up.cancel()
+
     async def on_user_turn_completed(
         self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
     ) -> None:
