@@ -20,11 +20,12 @@ endif
 export UV_PROJECT_ENVIRONMENT := .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench-models setup setup-test lint format clean
+.PHONY: help demo test bench bench-models setup setup-test lint format clean
 
 help:
 	@echo "make demo            set everything up, start it and open the page; Ctrl-C ends it"
 	@echo "make test            the whole test suite; ARGS='-k booking' passes options to pytest"
+	@echo "make bench           our gaps beside the stock pipeline's; ARGS=--check, ARGS='--rounds 1'"
 	@echo "make bench-models    served models beside the same models run directly; ARGS=--check"
 	@echo "make setup           only what make demo needs: packages, models, room server"
 	@echo "make lint            formatting, lint and types"
@@ -35,6 +36,9 @@ demo: setup
 
 test: setup-test lint
 	$(RUN) -m pytest $(ARGS)
+
+bench: setup
+	@$(RUN) -m selfhost bench $(ARGS)
 
 bench-models: setup
 	@$(RUN) -m selfhost bench-models $(ARGS)

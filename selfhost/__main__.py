@@ -18,6 +18,10 @@ COMMANDS = {
     "generate": ("selfhost.engines.command", "the generation engine alone"),
     "plan": ("selfhost.plan.command", "what models take on a card, before anything is started"),
     "call": ("selfhost.load.command", "a simulated caller plays a spoken call"),
+    "bench": (
+        "selfhost.load.latency_bench.command",
+        "this worker and the stock pipeline on the same calls",
+    ),
     "bench-models": (
         "selfhost.load.model_bench.command",
         "the models served, beside the same models run directly",
