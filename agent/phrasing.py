@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from datetime import date
 
@@ -47,7 +47,7 @@ class Phrasing:
 
     async def words(
         self, plan: Plan, request: BookingRequest, talk: llm.ChatContext
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str, None]:
         """What the model says under the plan's brief, as it streams; nothing of it is checked.
 
         Args:

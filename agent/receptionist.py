@@ -36,6 +36,7 @@ from agent.speech.sentences import split
 from agent.speech.speakable import speakable
 from agent.speech.stream import checked
 from agent.timeline.events import EventType
+from agent.timeline.replies import Stage
 from agent.timeline.timeline import Timeline
 from agent.turn_end import TurnEnd, is_unfinished
 
@@ -156,6 +157,7 @@ class Receptionist(Agent):
             # Only the request in the book has a number, so its reply cannot be foreseen.
             plan = await asyncio.shield(self._settled)
         async for sentence in self._speak(plan, turn.request, chat_ctx):
+            self._timeline.replies.reached(Stage.FIRST_TOKEN, Stage.FIRST_SENTENCE, Stage.CHECK)
             yield sentence
 
     async def tts_node(
@@ -165,6 +167,7 @@ class Receptionist(Agent):
         voice = self.session.tts
         if voice is None or voice.capabilities.streaming:
             async for frame in Agent.default.tts_node(self, text, model_settings):
+                self._timeline.replies.reached(Stage.FIRST_AUDIO)
                 yield frame
             return
         options = self.session.conn_options.tts_conn_options
@@ -173,6 +176,7 @@ class Receptionist(Agent):
                 continue
             async with voice.synthesize(sentence.strip(), conn_options=options) as stream:
                 async for audio in stream:
+                    self._timeline.replies.reached(Stage.FIRST_AUDIO)
                     yield audio.frame
 
     def _is_current(self, turn: Turn) -> bool:
@@ -286,9 +290,10 @@ class Receptionist(Agent):
         # A question that the code still has to ask needs room within the limit.
         room = limit - 1 if plan.question.endswith("?") and limit > 1 else limit
         sentences = checked(
-            phrasing.words(plan, request, talk),
+            self._timeline.replies.noting(Stage.FIRST_TOKEN, phrasing.words(plan, request, talk)),
             phrasing.grounds(plan, request, self._today()),
             max_sentences=room,
+            on_sentence=lambda: self._timeline.replies.reached(Stage.FIRST_SENTENCE),
             on_replaced=self._on_replaced,
             replacement=lambda _: plan.question,
         )

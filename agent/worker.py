@@ -20,6 +20,7 @@ from agent.faults import Apologist
 from agent.receptionist import Receptionist
 from agent.session import Models, build_session
 from agent.settings import Settings
+from agent.timeline.caller_line import CallerLine
 from agent.timeline.clock import CallClock
 from agent.timeline.events import EventType
 from agent.timeline.observer import SessionObserver
@@ -136,7 +137,6 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
     if parts.settings.record_calls:
         Recorder(timeline, parts.settings.recordings).start(call_id)
     session = build_session(parts.models)
-    SessionObserver(timeline).attach(session)
     receptionist = Receptionist(
         call_id=call_id,
         hotel=parts.hotel,
@@ -147,9 +147,13 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
         request=await asyncio.to_thread(parts.store.load, call_id),
     )
     if ctx.is_fake_job():
+        SessionObserver(timeline).attach(session)
         await session.start(receptionist)
         return
     caller = await ctx.wait_for_participant()
+    line = CallerLine(timeline.clock, ctx.room, caller.identity)
+    ctx.add_shutdown_callback(line.aclose)
+    SessionObserver(timeline, line).attach(session)
     Apologist(session, ctx.room)
     await session.start(
         receptionist,

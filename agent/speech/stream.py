@@ -20,6 +20,7 @@ async def checked(
     grounds: Grounds,
     *,
     max_sentences: int,
+    on_sentence: Callable[[], None] = lambda: None,
     on_replaced: Callable[[Finding, str], None],
     replacement: Callable[[Finding], str],
     thinking: bool = False,
@@ -34,6 +35,7 @@ async def checked(
         chunks: the model's text as it streams.
         grounds: what may be said.
         max_sentences: how many sentences are spoken at most, a replacement included.
+        on_sentence: told of each whole sentence before it is checked.
         on_replaced: told of each sentence that failed, with what is spoken in its place ("" when
             nothing is).
         replacement: makes what is to be spoken instead, made by code and trusted; "" for nothing.
@@ -53,6 +55,7 @@ async def checked(
         async for sentence in split:
             if is_cut_off(sentence):
                 continue
+            on_sentence()
             finding = check(sentence, replace(grounds, said=tuple(spoken)))
             if finding is None:
                 said = _finished(speakable(sentence, day_first=grounds.day_first))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from livekit.agents import (
     AgentSession,
     AgentStateChangedEvent,
@@ -13,28 +15,50 @@ from livekit.agents import (
 )
 from livekit.agents.llm import ChatMessage
 
+from agent.timeline.agent_sound import AgentSound
 from agent.timeline.events import EventType
 from agent.timeline.timeline import Timeline
+from agent.timeline.turn import CallerTurn
+from agent.timeline.waterfall import split_gap
+
+
+class Line(Protocol):
+    """What is known of the caller's line; see `agent.timeline.caller_line`."""
+
+    @property
+    def audible(self) -> bool:
+        """Whether sound goes on."""
+
+    @property
+    def last_ms(self) -> float | None:
+        """When the last audible sound ended, in milliseconds of the call."""
+
+    @property
+    def network_ms(self) -> float | None:
+        """What the network adds to a gap, both ways."""
 
 
 class SessionObserver:
     """Turns the framework's events into the contract's.
 
     A caller's turn begins with the first sound after the agent was last heard, and goes on through
-    pauses until the agent's next sound, so that one answer and what it answers share a number.
+    pauses until the agent's next sound, so that one answer and what it answers share a number. A
+    reply that was cut off before it could be heard answered nothing.
+
+    Args:
+        timeline: the call's.
+        line: the caller's; without one no gap is known.
     """
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, line: Line | None = None) -> None:
         self._timeline = timeline
+        self._line = line
+        self._sound: AgentSound | None = None
+        self._turn = CallerTurn()
         self._answered = True  # nothing of the caller's waits for an answer
-        self._agent_speaking = False
+        self._heard = False  # the present reply was, and the agent speaks
+        self._unfinished = False  # a reply was heard, and its words are yet to come
         self._reply_turn = 0
-        self._caller_speaking = False
-        self._speech_started_ms: float | None = None
-        self._speech_ended_ms: float | None = None
-        self._final_ms: float | None = None
-        self._heard_words = False
-        self._finals: list[str] = []
 
     def attach(self, session: AgentSession[None]) -> None:
         """Listen to the session from now on; its events arrive on the session's own loop."""
@@ -44,83 +68,105 @@ class SessionObserver:
         session.on("conversation_item_added", self._on_item_added)
         session.on("error", self._on_error)
         session.on("close", self._on_close)
+        # The session sets its output when it starts, and speaks first thing then.
+        session.once("speech_created", lambda _: self._listen_to_output(session))
+
+    def _listen_to_output(self, session: AgentSession[None]) -> None:
+        if session.output.audio is not None:
+            clock = self._timeline.clock
+            self._sound = AgentSound(clock, session.output.audio, self._on_audible)
+            session.output.audio = self._sound
 
     def _begin_turn(self) -> None:
         if self._answered:
             self._answered = False
             self._timeline.turn += 1
-            self._speech_started_ms = self._speech_ended_ms = self._final_ms = None
-            self._heard_words = False
-            self._finals = []
+            self._turn = CallerTurn(speaking=self._turn.speaking)
 
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
         at_ms = self._timeline.clock.ms_at(event.created_at)
         if event.new_state == "speaking":
             self._begin_turn()
-            self._caller_speaking = True
-            # A sound that nothing was heard in was no beginning; a pause is no new one.
-            if self._speech_started_ms is None or not self._heard_words:
-                self._speech_started_ms = at_ms
+            self._turn.starts_speaking(at_ms)
             self._timeline.emit(EventType.SPEECH_STARTED, t_ms=at_ms)
         elif event.old_state == "speaking":
-            self._caller_speaking = False
-            self._speech_ended_ms = at_ms
+            self._turn.stops_speaking(at_ms, self._timeline.clock.now_ms())
             self._timeline.emit(EventType.SPEECH_ENDED, t_ms=at_ms)
 
     def _on_transcribed(self, event: UserInputTranscribedEvent) -> None:
         self._begin_turn()
-        self._heard_words = True
+        turn = self._turn
+        turn.heard_words = True
         if not event.is_final:
             # Within a turn, a partial goes on from the finals that stand already.
-            text = " ".join([*self._finals, event.transcript])
+            text = " ".join([*turn.finals, event.transcript])
             self._timeline.emit(EventType.PARTIAL_TRANSCRIPT, text=text)
             return
-        self._finals.append(event.transcript)
-        now_ms = self._final_ms = self._timeline.clock.now_ms()
+        turn.finals.append(event.transcript)
+        now_ms = turn.final_ms = self._timeline.clock.now_ms()
         self._timeline.emit(
             EventType.FINAL_TRANSCRIPT,
             t_ms=now_ms,
-            text=" ".join(self._finals),
-            speech_to_final_ms=_since(self._speech_started_ms, now_ms),
+            text=" ".join(turn.finals),
+            speech_to_final_ms=_since(turn.speech_started_ms, now_ms),
             # While the caller speaks on, the pause before this final did not end the turn.
-            silence_to_final_ms=None
-            if self._caller_speaking
-            else _since(self._speech_ended_ms, now_ms),
+            silence_to_final_ms=None if turn.speaking else _since(turn.speech_ended_ms, now_ms),
         )
 
     def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
-        if event.new_state == "speaking" and not self._agent_speaking:
-            self._agent_speaking = True
-            now_ms = self._timeline.clock.now_ms()
-            answers = not self._answered
-            self._answered = True
-            self._reply_turn = self._timeline.turn
-            self._timeline.emit(
-                EventType.AGENT_SPEAKING,
-                t_ms=now_ms,
-                final_to_speech_ms=_since(self._final_ms, now_ms) if answers else None,
-                gap_ms=_since(self._speech_ended_ms, now_ms) if answers else None,
-            )
-        elif event.old_state == "speaking" and self._agent_speaking:
-            self._agent_speaking = False
-            if self._caller_speaking:
+        if event.new_state == "speaking":
+            if self._sound is None:
+                # Text only, or a voice that plays where it cannot be heard from here.
+                self._on_audible(self._timeline.clock.now_ms(), None)
+            elif self._sound.heard and not self._heard:
+                self._resume()
+        elif event.old_state == "speaking" and self._heard:
+            self._heard = False
+            if self._turn.speaking:
                 self._timeline.emit(EventType.INTERRUPTED, turn=self._reply_turn)
+
+    def _on_audible(self, at_ms: float, speech: str | None) -> None:
+        """A reply is heard for the first time."""
+        if self._heard:
+            return
+        self._heard = self._unfinished = True
+        turn, line = self._turn, self._line
+        final_ms, gap = None, None
+        if not self._answered and turn.heard_words:
+            final_ms = turn.final_ms
+            if line is not None and final_ms is not None:
+                last_ms = turn.last_sound_ms(line.last_ms, line.audible)
+                reached = self._timeline.replies.of(speech)
+                gap = split_gap(turn.moments(last_ms, at_ms, reached), line.network_ms)
+        self._answered = True
+        self._reply_turn = self._timeline.turn
+        self._timeline.emit(
+            EventType.AGENT_SPEAKING,
+            t_ms=at_ms,
+            final_to_speech_ms=_since(final_ms, at_ms),
+            gap_ms=gap.ms if gap else None,
+            waterfall=gap.parts if gap else None,
+        )
+
+    def _resume(self) -> None:
+        """A reply goes on that a sound of the caller's had stopped; it answers what it did."""
+        self._heard = self._answered = True
+        self._timeline.emit(
+            EventType.AGENT_SPEAKING,
+            turn=self._reply_turn,
+            final_to_speech_ms=None,
+            gap_ms=None,
+            waterfall=None,
+        )
 
     def _on_item_added(self, event: ConversationItemAddedEvent) -> None:
         item = event.item
         if not isinstance(item, ChatMessage):
             return
-        if item.role == "user" and not self._finals:
-            # A typed turn: there was no sound to time.
-            self._begin_turn()
-            self._finals.append(item.text_content or "")
-            self._timeline.emit(
-                EventType.FINAL_TRANSCRIPT,
-                text=self._finals[0],
-                speech_to_final_ms=None,
-                silence_to_final_ms=None,
-            )
-        elif item.role == "assistant":
+        if item.role == "user":
+            self._on_user_message(item.text_content or "")
+        elif item.role == "assistant" and self._unfinished:
+            self._unfinished = False
             # The caller who interrupts has begun the next turn by now.
             self._timeline.emit(
                 EventType.AGENT_STOPPED,
@@ -128,6 +174,20 @@ class SessionObserver:
                 text=item.text_content or "",
                 interrupted=item.interrupted,
             )
+
+    def _on_user_message(self, text: str) -> None:
+        """The turn is over: the framework goes on to answer it."""
+        now_ms = self._timeline.clock.now_ms()
+        if self._turn.finals and self._turn.decided_ms is None:
+            self._turn.decided_ms = now_ms
+            return
+        # A typed turn: there was no sound to time.
+        self._begin_turn()
+        self._turn.finals.append(text)
+        self._turn.decided_ms = now_ms
+        self._timeline.emit(
+            EventType.FINAL_TRANSCRIPT, text=text, speech_to_final_ms=None, silence_to_final_ms=None
+        )
 
     def _on_error(self, event: ErrorEvent) -> None:
         error = event.error

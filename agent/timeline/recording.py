@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from agent.timeline.events import Event, EventType
+from agent.timeline.order import in_order
 from agent.timeline.plausibility import implausible
 from agent.timeline.timeline import Timeline
 
@@ -112,7 +113,8 @@ def read(path: Path) -> Recording:
             f"{path}: expected a recording, one timeline event a line; found none{first}"
         )
     ordered = sorted(events.values(), key=lambda event: event.seq)
-    return Recording(tuple(ordered), (*problems, *_gaps(ordered)))
+    kept, impossible = in_order(ordered)
+    return Recording(tuple(kept), (*problems, *_gaps(ordered), *impossible))
 
 
 def _gaps(events: Sequence[Event]) -> list[str]:

@@ -7,18 +7,21 @@ from typing import Any
 
 from agent.timeline.clock import CallClock
 from agent.timeline.events import Event, EventType
+from agent.timeline.replies import Replies
 
 
 class Timeline:
     """Every event of a call so far, in order; `seq` has no gaps.
 
-    `turn` is 0 for the greeting and counts the caller's turns from 1.
+    `turn` is 0 for the greeting and counts the caller's turns from 1. `replies` takes down how far
+    the replies to them have got.
     """
 
     def __init__(self, clock: CallClock) -> None:
         self.clock = clock
         self.turn = 0
         self.events: list[Event] = []
+        self.replies = Replies(clock)
         self._listeners: list[Callable[[Event], None]] = []
 
     def subscribe(self, listener: Callable[[Event], None]) -> None:

@@ -1,0 +1,108 @@
+"""A reply is heard when its first audible sample is played, and not before."""
+
+from __future__ import annotations
+
+import asyncio
+
+import numpy as np
+import pytest
+from livekit import rtc
+from livekit.agents.voice import io
+
+from agent.timeline.agent_sound import AgentSound
+from agent.timeline.clock import CallClock
+
+RATE = 24_000
+
+
+class Sink(io.AudioOutput):
+    """Takes frames; what is played and when is told by hand."""
+
+    def __init__(self) -> None:
+        super().__init__(label="sink", capabilities=io.AudioOutputCapabilities(pause=True))
+
+    async def capture_frame(self, frame: rtc.AudioFrame) -> None:
+        await super().capture_frame(frame)
+
+    def flush(self) -> None:
+        super().flush()
+
+    def clear_buffer(self) -> None:
+        pass
+
+
+class Playing:
+    """A chain of outputs, and what it said of the sound in it."""
+
+    def __init__(self) -> None:
+        self.clock = CallClock()
+        self.sink = Sink()
+        self.audible_ms: list[float] = []
+        self.output = AgentSound(
+            self.clock, self.sink, lambda at_ms, _: self.audible_ms.append(at_ms)
+        )
+
+    async def capture(self, ms: float, level: int) -> None:
+        samples = np.full(round(ms * RATE / 1000), level, dtype=np.int16)
+        await self.output.capture_frame(rtc.AudioFrame(samples.tobytes(), RATE, 1, len(samples)))
+
+    def start(self) -> float:
+        """The first frame is played; gives when, in milliseconds of the call."""
+        now_ms = self.clock.now_ms()
+        self.sink.on_playback_started(created_at=self.clock.wall_at(now_ms).timestamp())
+        return now_ms
+
+
+async def test_the_silence_that_a_voice_begins_with_is_no_sound() -> None:
+    playing = Playing()
+    await playing.capture(33, 0)  # no whole number of levels
+    await playing.capture(27, 0)
+    await playing.capture(100, 9000)
+    started_ms = playing.start()
+    assert playing.audible_ms == []
+    await asyncio.sleep(0.09)
+    assert playing.audible_ms == [pytest.approx(started_ms + 60, abs=5)]
+    await playing.capture(100, 9000)
+    await asyncio.sleep(0.01)
+    assert len(playing.audible_ms) == 1
+
+
+async def test_sound_that_comes_late_is_heard_when_it_comes() -> None:
+    playing = Playing()
+    await playing.capture(20, 0)
+    playing.start()
+    await asyncio.sleep(0.06)
+    await playing.capture(50, 9000)
+    came_ms = playing.clock.now_ms()
+    await asyncio.sleep(0.01)
+    assert playing.audible_ms == [pytest.approx(came_ms, abs=5)]
+
+
+async def test_what_is_cut_off_before_it_sounds_is_never_heard_and_the_next_is() -> None:
+    playing = Playing()
+    await playing.capture(60, 0)
+    await playing.capture(50, 9000)
+    playing.start()
+    playing.output.flush()
+    playing.sink.on_playback_finished(playback_position=0.02, interrupted=True)
+    await asyncio.sleep(0.08)
+    assert playing.audible_ms == []
+    assert not playing.output.heard
+    await playing.capture(50, 9000)
+    started_ms = playing.start()
+    await asyncio.sleep(0.01)
+    assert playing.audible_ms == [pytest.approx(started_ms, abs=5)]
+    assert playing.output.heard
+
+
+async def test_what_is_held_back_is_heard_when_it_goes_on() -> None:
+    playing = Playing()
+    await playing.capture(40, 0)
+    await playing.capture(50, 9000)
+    started_ms = playing.start()
+    playing.output.pause()
+    await asyncio.sleep(0.08)
+    assert playing.audible_ms == []
+    playing.output.resume()
+    await asyncio.sleep(0.06)
+    assert playing.audible_ms == [pytest.approx(started_ms + 120, abs=15)]
