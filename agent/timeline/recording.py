@@ -42,7 +42,7 @@ class Recorder:
         A folder that cannot be written to ends the recording and not the call; the log says so.
         """
         began = self._timeline.clock.wall_at(0)
-        name = f"{began:%Y%m%dT%H%M%SZ}-{re.sub(r'[^A-Za-z0-9_-]', '_', call_id)}{SUFFIX}"
+        name = f"{began:%Y%m%dT%H%M%SZ}-{_in_file_names(call_id)}{SUFFIX}"
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = self._folder / name
@@ -68,6 +68,23 @@ class Recorder:
         if event.type is EventType.CALL_ENDED:
             self._file.close()
             self._file = None
+
+
+def recordings_in(folder: Path, call_id: str | None = None) -> list[Path]:
+    """The recordings of a folder, or those of one call; none where there is no such folder.
+
+    A call whose worker was replaced in its middle has more than one.
+    """
+    of_call = "" if call_id is None else _in_file_names(call_id)
+    return [
+        path
+        for path in folder.glob(f"*{SUFFIX}")
+        if not of_call or path.stem.partition("-")[2] == of_call
+    ]
+
+
+def _in_file_names(call_id: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "_", call_id)
 
 
 @dataclass(frozen=True)

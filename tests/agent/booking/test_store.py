@@ -13,13 +13,8 @@ from pathlib import Path
 import pytest
 
 from agent.booking.request import BookingRequest, Change, Field
-from agent.booking.store import (
-    FIRST_NUMBER,
-    SqlBookingStore,
-    Status,
-    StoreError,
-    open_store,
-)
+from agent.booking.store import SqlBookingStore, StoreError, open_store
+from desk.requests import FIRST_NUMBER, Status
 
 REQUEST = BookingRequest().with_changes(
     (
