@@ -18,6 +18,7 @@ from desk.database import DatabaseError
 from desk.export import to_csv
 from desk.forgetting import Forgotten, Memory
 from desk.keeping import keep
+from desk.metrics import Metrics
 from desk.migrate import open_database
 from desk.outbox import Outbox
 from desk.requests import Requests
@@ -43,6 +44,14 @@ def run() -> None:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
+    metrics = Metrics()
+    try:
+        metrics.serve(settings.desk_host, settings.desk_port)
+    except OSError as error:
+        raise BadSettings(
+            f"DESK_PORT={settings.desk_port}: cannot be listened on ({error.strerror}). Is a desk "
+            "running already? Set another port otherwise."
+        ) from None
     database = open_database(settings.database_url)
     with httpx.Client() as client:
         webhook = None
@@ -54,7 +63,7 @@ def run() -> None:
         memory = Memory(
             database, settings.recordings, now=_now, delivers=settings.webhook_url is not None
         )
-        keep(Outbox(database, now=_now), webhook, memory, settings.retention_days, stop)
+        keep(Outbox(database, now=_now), webhook, memory, settings.retention_days, stop, metrics)
     database.close()
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from desk.database import DatabaseError
 from desk.forgetting import Memory
+from desk.metrics import Metrics
 from desk.outbox import Outbox
 from desk.webhook import NotAccepted, Webhook
 
@@ -25,6 +26,7 @@ def keep(
     memory: Memory,
     retention_days: int | None,
     stop: threading.Event,
+    metrics: Metrics,
     *,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> None:
@@ -38,15 +40,19 @@ def keep(
         memory: what is kept of calls.
         retention_days: after how long it is forgotten; None for never.
         stop: ends the work, after the delivery that is under way.
+        metrics: what is counted.
         now: the clock; UTC.
     """
     forget_at = now()
     while not stop.is_set():
         try:
             if webhook is not None:
-                deliver_due(outbox, webhook, stop, now=now)
+                deliver_due(outbox, webhook, stop, metrics, now=now)
+                metrics.waiting.set(outbox.waiting())
             if retention_days is not None and now() >= forget_at:
                 forgotten = memory.forget_older_than(retention_days)
+                metrics.forgotten.labels("request").inc(forgotten.requests)
+                metrics.forgotten.labels("recording").inc(forgotten.recordings)
                 if forgotten.requests or forgotten.recordings:
                     logger.info(
                         "forgot %d requests and %d recordings older than %d days",
@@ -59,7 +65,12 @@ def keep(
 
 
 def deliver_due(
-    outbox: Outbox, webhook: Webhook, stop: threading.Event, *, now: Callable[[], datetime]
+    outbox: Outbox,
+    webhook: Webhook,
+    stop: threading.Event,
+    metrics: Metrics,
+    *,
+    now: Callable[[], datetime],
 ) -> None:
     """Deliver every message that is due, one after the other.
 
@@ -70,11 +81,13 @@ def deliver_due(
         try:
             webhook.deliver(message, now())
         except NotAccepted as error:
+            metrics.deliveries.labels("failed").inc()
             again_at = outbox.failed(message, str(error), random.random())
             logger.warning(
                 "the hotel's system has not taken message %s (attempt %d: %s); again at %s",
                 *(message.id, message.attempts + 1, error, f"{again_at:%H:%M:%S} UTC"),
             )
         else:
+            metrics.deliveries.labels("accepted").inc()
             outbox.accepted(message)
             logger.info("message %s was accepted", message.id)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, Select, and_, func, insert, or_, select, update
 
 from desk.database import Database
 from desk.tables import OUTBOX
@@ -92,27 +92,13 @@ class Outbox:
         A call's messages are delivered in order: a later one waits until the earlier is accepted.
         """
 
-        def work(connection: Connection) -> Message | None:
+
+        def look(connection: Connection) -> bool:
+            return connection.execute(_due(self._now())).first() is not None
+
+        def take(connection: Connection) -> Message | None:
             now = self._now()
-            earlier = OUTBOX.alias()
-            free = or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until < now)
-            is_due = and_(OUTBOX.c.accepted_at.is_(None), OUTBOX.c.next_attempt_at <= now, free)
-            is_first = ~(
-                select(earlier.c.id)
-                .where(
-                    earlier.c.call_id == OUTBOX.c.call_id,
-                    earlier.c.position < OUTBOX.c.position,
-                    earlier.c.accepted_at.is_(None),
-                )
-                .exists()
-            )
-            row = connection.execute(
-                select(OUTBOX)
-                .where(is_due, is_first)
-                .order_by(OUTBOX.c.next_attempt_at, OUTBOX.c.id)
-                .limit(1)
-                .with_for_update(skip_locked=True)
-            ).one_or_none()
+            row = connection.execute(_due(now).with_for_update(skip_locked=True)).one_or_none()
             if row is None:
                 return None
             connection.execute(
@@ -120,7 +106,10 @@ class Outbox:
             )
             return Message(row.id, row.body, row.attempts)
 
-        return self._database.transact(work)
+        # Mostly there is none, and looking takes no lock from a call that wants to write.
+        if not self._database.transact(look, reading=True):
+            return None
+        return self._database.transact(take)
 
     def accepted(self, message: Message) -> None:
         """The receiver has it."""
@@ -147,3 +136,21 @@ class Outbox:
         mine = OUTBOX.c.id == message.id
         tried = {"attempts": message.attempts + 1, "claimed_until": None, **values}
         self._database.transact(lambda it: it.execute(update(OUTBOX).where(mine).values(**tried)))
+
+
+def _due(now: datetime) -> Select[Any]:
+    """The message whose turn it is, of those that nobody has claimed."""
+    earlier = OUTBOX.alias()
+    free = or_(OUTBOX.c.claimed_until.is_(None), OUTBOX.c.claimed_until < now)
+    is_due = and_(OUTBOX.c.accepted_at.is_(None), OUTBOX.c.next_attempt_at <= now, free)
+    before_it = select(earlier.c.id).where(
+        earlier.c.call_id == OUTBOX.c.call_id,
+        earlier.c.position < OUTBOX.c.position,
+        earlier.c.accepted_at.is_(None),
+    )
+    return (
+        select(OUTBOX)
+        .where(is_due, ~before_it.exists())
+        .order_by(OUTBOX.c.next_attempt_at, OUTBOX.c.id)
+        .limit(1)
+    )

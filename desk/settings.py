@@ -22,6 +22,8 @@ class DeskSettings(BaseSettings):
 
     database_url: str = "sqlite:///hotel.sqlite3"
     recordings: Path = Path("recordings")
+    desk_host: str = "127.0.0.1"
+    desk_port: int = Field(default=8300, description="where the running desk tells its metrics")
     webhook_url: HttpUrl | None = None
     webhook_secret: SecretStr | None = None
     retention_days: int | None = Field(

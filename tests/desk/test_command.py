@@ -14,12 +14,14 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
+from urllib.request import urlopen
 
 import pytest
 
 from desk.__main__ import main
 from desk.migrate import open_database
 from desk.requests import Requests
+from tests.ports import free_port
 from tests.desk.receiver import SECRET, running_receiver
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -119,21 +121,30 @@ def test_what_cannot_be_done_is_said_in_a_line(
 def test_the_running_desk_hands_requests_over_and_ends_when_told(
     environment: dict[str, str], number: str
 ) -> None:
+    port = free_port()
     with running_receiver() as receiver:
         process = subprocess.Popen(
             [sys.executable, "-m", "desk", "run"],
             cwd=PROJECT,
-            env={**environment, "WEBHOOK_URL": receiver.url, "NO_PROXY": "127.0.0.1"},
+            env={
+                **environment,
+                "WEBHOOK_URL": receiver.url,
+                "NO_PROXY": "127.0.0.1",
+                "DESK_PORT": str(port),
+            },
             stderr=subprocess.PIPE,
             text=True,
         )
         deadline = time.monotonic() + 60
         while not receiver.messages and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
+        with urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+            metrics = answer.read().decode()
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=30)
     (message,) = receiver.messages
     assert message["data"]["number"] == number
     assert process.returncode == 0, log
+    assert 'hotel_voice_desk_deliveries_total{outcome="accepted"} 1.0' in metrics
     assert "HYPERLINK" not in log
     assert receiver.url not in log

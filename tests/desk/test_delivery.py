@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from desk.database import Database
 from desk.keeping import deliver_due
+from desk.metrics import Metrics
 from desk.outbox import FIRST_WAIT, LONGEST_WAIT, Outbox, wait_after
 from desk.requests import Requests
 from desk.webhook import Webhook
@@ -46,7 +47,7 @@ def outbox(database: Database, clock: Clock) -> Outbox:
 
 def deliver(outbox: Outbox, webhook: Webhook) -> None:
     # What signs and what checks the signature live by the real clock.
-    deliver_due(outbox, webhook, RUNNING, now=lambda: datetime.now(UTC))
+    deliver_due(outbox, webhook, RUNNING, Metrics(), now=lambda: datetime.now(UTC))
 
 
 def test_a_finished_request_arrives_signed_and_once(
