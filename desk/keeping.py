@@ -24,7 +24,7 @@ def keep(
     outbox: Outbox,
     webhook: Webhook | None,
     memory: Memory,
-    retention_days: int | None,
+    retention_days: int,
     stop: threading.Event,
     metrics: Metrics,
     *,
@@ -38,7 +38,7 @@ def keep(
         outbox: what is to be delivered.
         webhook: who gets it; None if nobody is to be told.
         memory: what is kept of calls.
-        retention_days: after how long it is forgotten; None for never.
+        retention_days: after how long it is forgotten; 0 for never.
         stop: ends the work, after the delivery that is under way.
         metrics: what is counted.
         now: the clock; UTC.
@@ -49,7 +49,7 @@ def keep(
             if webhook is not None:
                 deliver_due(outbox, webhook, stop, metrics, now=now)
                 metrics.waiting.set(outbox.waiting())
-            if retention_days is not None and now() >= forget_at:
+            if retention_days and now() >= forget_at:
                 forgotten = memory.forget_older_than(retention_days)
                 metrics.forgotten.labels("request").inc(forgotten.requests)
                 metrics.forgotten.labels("recording").inc(forgotten.recordings)

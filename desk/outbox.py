@@ -92,7 +92,6 @@ class Outbox:
         A call's messages are delivered in order: a later one waits until the earlier is accepted.
         """
 
-
         def look(connection: Connection) -> bool:
             return connection.execute(_due(self._now())).first() is not None
 

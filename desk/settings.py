@@ -26,8 +26,8 @@ class DeskSettings(BaseSettings):
     desk_port: int = Field(default=8300, description="where the running desk tells its metrics")
     webhook_url: HttpUrl | None = None
     webhook_secret: SecretStr | None = None
-    retention_days: int | None = Field(
-        default=90, ge=1, description="how long after call and stay a request is kept"
+    retention_days: int = Field(
+        default=90, ge=0, description="how long after call and stay a request is kept; 0: for ever"
     )
 
     @model_validator(mode="after")

@@ -21,8 +21,9 @@ ROOM_SERVER = "room-server"
 MODEL_SERVER = "model-server"
 GENERATION = "generation"
 WORKER = "worker"
+DESK = "desk"
 PAGE = "page"
-NAMES = (ROOM_SERVER, MODEL_SERVER, GENERATION, WORKER, PAGE)
+NAMES = (ROOM_SERVER, MODEL_SERVER, GENERATION, WORKER, DESK, PAGE)
 
 Profile = Literal["cpu", "gpu"]
 PROJECT = Path(__file__).resolve().parent.parent
@@ -150,6 +151,18 @@ def build(
     )
     parts.append(
         Part(
+            DESK,
+            (*python, "desk", "run"),
+            environment={**shared, "DESK_HOST": host},
+            ready_url=f"{local}:{settings.desk_port}/metrics",
+            ports=(Port(settings.desk_port, "DESK_PORT"),),
+            memory_bytes=100 * MB,
+            # A delivery that is under way has ten seconds to be answered.
+            stop_grace_s=12.0,
+        )
+    )
+    parts.append(
+        Part(
             PAGE,
             (
                 *(*python, "streamlit", "run", str(PROJECT / "ui" / "page.py")),
@@ -260,6 +273,7 @@ def shared_environment(settings: StackSettings) -> dict[str, str]:
         "MODEL_SERVER_PORT": str(settings.model_server_port),
         "GENERATION_PORT": str(settings.generation_port),
         "WORKER_PORT": str(settings.worker_port),
+        "DESK_PORT": str(settings.desk_port),
         "PAGE_PORT": str(settings.page_port),
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",

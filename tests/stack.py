@@ -114,7 +114,7 @@ def running_stack(
     """
     state_dir = folder / "state"
     room_port = consecutive_free_ports(ROOM_SERVER_PORTS)
-    model_server, generation, worker, page = free_ports(4)
+    model_server, generation, worker, desk, page = free_ports(5)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("LIVEKIT_")},
         "HOTEL_VOICE_STATE": str(state_dir),
@@ -122,6 +122,7 @@ def running_stack(
         "MODEL_SERVER_PORT": str(model_server),
         "GENERATION_PORT": str(generation),
         "WORKER_PORT": str(worker),
+        "DESK_PORT": str(desk),
         "PAGE_PORT": str(page),
         "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
         "RECORDINGS": str(folder / "recordings"),

@@ -44,6 +44,8 @@ _ALWAYS = """
     border-bottom: 1px solid color-mix(in oklab, currentColor 10%, transparent);
   }
   .part :is(th, td):nth-child(n + 3) { text-align: right; }
+  :is(.requests, .request) :is(th, td):nth-child(n + 3) { text-align: left; }
+  .requests { overflow-x: auto; }
   .part summary { cursor: pointer; padding: 0.3rem 0; }
   .part .state { padding: 0.1rem 0.7rem; border-radius: 99rem; font-size: 0.9rem; }
   .part .state i { font-style: normal; font-weight: 700; }

@@ -7,6 +7,7 @@ from streamlit.navigation.page import Page
 
 from ui import call
 
+REQUESTS = "requests"
 LATENCY = "latency"
 REPLAY = "replay"
 STACK = "stack"
@@ -22,10 +23,14 @@ def views(all_views: bool) -> list[Page]:
     calling = st.Page(call.show, title="Call", default=True)
     if not all_views:
         return [calling]
-    return [calling, latency_view(), replay_view(), stack_view()]
+    return [calling, requests_view(), latency_view(), replay_view(), stack_view()]
 
 
 # Each view is imported when it is opened: a call waits for none of their libraries.
+
+
+def requests_view() -> Page:
+    return st.Page(_requests, title="Requests", url_path=REQUESTS)
 
 
 def latency_view() -> Page:
@@ -38,6 +43,12 @@ def replay_view() -> Page:
 
 def stack_view() -> Page:
     return st.Page(_stack, title="Stack", url_path=STACK)
+
+
+def _requests() -> None:
+    from ui.views import requests
+
+    requests.show()
 
 
 def _latency() -> None:

@@ -194,6 +194,7 @@ def looks(settings: Settings | None, stack: StackSettings) -> dict[str, Look]:
         "Model server": lambda: look_at_model_server(stack),
         "Generation": lambda: look_at_generation(stack),
         "Worker": lambda: look_at_worker(settings, stack),
+        "Front desk": lambda: look_at_desk(stack),
     }
 
 
@@ -300,6 +301,18 @@ async def look_at_worker(settings: Settings | None, stack: StackSettings) -> Par
         *([] if load is None else [f"load {100 * load:.0f} %"]),
     ]
     return replace(part, load=", ".join(known) or None)
+
+
+async def look_at_desk(stack: StackSettings) -> Part:
+    part, endpoints = _start("Front desk", stack.desk_url, None, "selfhosted")
+    assert endpoints is not None
+    try:
+        answer = await endpoints.ask("/metrics")
+    except Silence as silence:
+        return replace(part, state=silence.state, detail=silence.detail)
+    waiting = Metrics.parse(answer.text).total("hotel_voice_desk_messages_waiting")
+    load = None if waiting is None else f"{_count(int(waiting), 'message')} to deliver"
+    return replace(_judged(part, answer), load=load)
 
 
 def _start(

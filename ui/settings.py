@@ -47,6 +47,7 @@ class PageSettings(_Settings):
 
     hotel_name: str = "Harbour View Hotel"
     recordings: Path = Path("recordings")
+    database_url: str = "sqlite:///hotel.sqlite3"
     page_views: Views = Views.LOCAL
 
 
@@ -114,6 +115,7 @@ class StackSettings(_Settings):
     model_server_api_key: SecretStr | None = None
     generation_port: int = 8200
     worker_port: int = 8081
+    desk_port: int = 8300
 
     @property
     def model_server_url(self) -> str | None:
@@ -128,6 +130,10 @@ class StackSettings(_Settings):
     @property
     def worker_url(self) -> str:
         return f"http://127.0.0.1:{self.worker_port}"
+
+    @property
+    def desk_url(self) -> str:
+        return f"http://127.0.0.1:{self.desk_port}"
 
     @property
     def model_server_key(self) -> str | None:

@@ -21,7 +21,7 @@ import pytest
 from desk.__main__ import main
 from desk.migrate import open_database
 from desk.requests import Requests
-from tests.ports import free_port
+from selfhost.ports import free_port
 from tests.desk.receiver import SECRET, running_receiver
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.stack import Stack
 
-PARTS = ["room-server", "model-server", "generation", "worker", "page"]
+PARTS = ["room-server", "model-server", "generation", "worker", "desk", "page"]
 
 
 def test_status_names_every_part_as_ready(stack: Stack) -> None:
