@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
-import secrets
 import signal
 import tempfile
-import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
@@ -26,29 +22,22 @@ from selfhost import command_line
 from selfhost.errors import SetupError, told_plainly
 from selfhost.load.bench_figures import BenchFigure, missed, write
 from selfhost.load.bench_table import show
-from selfhost.load.caller import CallError, Line
-from selfhost.load.command import play, speak_turns
 from selfhost.load.display import machine_line
 from selfhost.load.latency_bench import providers
 from selfhost.load.latency_bench.contestants import STOCK, Contestant, ours, stock
 from selfhost.load.latency_bench.figures import figures
-from selfhost.load.latency_bench.own_stack import OwnStack, Worker, own_stack, worker
+from selfhost.load.latency_bench.holding import CALLS, hold, workers
+from selfhost.load.latency_bench.own_stack import OwnStack, own_stack
 from selfhost.load.latency_bench.picture import draw
 from selfhost.load.latency_bench.providers import ALL_SELFHOSTED, SELFHOSTED, ProviderSet
-from selfhost.load.latency_bench.schedule import alternate
-from selfhost.load.latency_bench.stock_delays import stages
-from selfhost.load.latency_bench.turns import BenchCall, bench_turns, failed_turns
-from selfhost.load.machine import Machine, MachineWatch, tree_cpu_s
-from selfhost.load.patience import Patience
+from selfhost.load.latency_bench.turns import BenchCall
+from selfhost.load.machine import Machine
 from selfhost.load.script import Script, load_script
 from selfhost.ports import free_port
 
 OURS = "ours"
 REPORT = Path("reports/bench.json")
-CALLS = Path(__file__).parent / "calls"
 WARM_UP = "warm-up"  # the call that each side takes first and that is not counted
-SETTLE_S = 2.0  # between calls, for the last one's process to end
-PATIENCE = Patience(answer_s=15.0, monologue_s=20.0)
 # Settings that would have one side, or both, use other models than the ones that are started here.
 OTHER_MODELS = tuple(
     f"{part}_{what}" for part in ("STT", "LLM", "TTS") for what in ("BASE_URL", "MODEL")
@@ -101,15 +90,17 @@ def bench(
                 if chosen
                 else [ours(OURS, ALL_SELFHOSTED, port=free_port()), _stock(stack)]
             )
-            with _workers(stack, contestants) as workers:
-                calls, machine = _hold(stack, workers, scripts, rounds, wav, console)
-    sides = {one.name: [c for c in calls if c.contestant == one.name] for one in contestants}
-    found = _tell(console, sides, machine)
-    write(report, found, machine)
-    _write_calls(report.with_suffix(".calls.json"), calls)
+            with workers(stack, contestants) as takers:
+                run = hold(stack, takers, scripts, rounds, wav, console)
+    sides = {one.name: [c for c in run.calls if c.contestant == one.name] for one in contestants}
+    found = _tell(console, sides, run.machine)
+    write(report, found, run.machine)
+    _write_calls(report.with_suffix(".calls.json"), run.calls)
     picture = report.with_suffix(".png")
-    draw(picture, sides, f"{len(calls)} calls; {machine_line(machine)}")
+    draw(picture, sides, f"{len(run.calls)} calls; {machine_line(run.machine)}")
     console.print(f"The same figures as JSON: {report}; as a picture: {picture}")
+    if run.stopped:
+        raise KeyboardInterrupt
     if check and missed(found):
         raise typer.Exit(1)
 
@@ -150,6 +141,7 @@ def _run_here(sets: Sequence[ProviderSet]) -> dict[str, str]:
 
 
 def _scripts(only: str) -> list[Script]:
+    """The calls to be held, the one to warm up first."""
     found = {script.name: script for script in map(load_script, sorted(CALLS.glob("*.yaml")))}
     names = [name.strip() for name in only.split(",") if name.strip()] or [
         name for name in found if name != WARM_UP
@@ -168,82 +160,6 @@ def _stock(stack: OwnStack) -> Contestant:
         transcription_model=stack.transcription_model,
         model=stack.language_model(),
     )
-
-
-@contextmanager
-def _workers(stack: OwnStack, contestants: Sequence[Contestant]) -> Iterator[dict[str, Worker]]:
-    """Start all of them; gives them by their names."""
-    with ExitStack() as running:
-        yield {
-            one.name: running.enter_context(worker(stack, one.name, one.command, one.environment))
-            for one in contestants
-        }
-
-
-def _hold(
-    stack: OwnStack,
-    workers: Mapping[str, Worker],
-    scripts: Sequence[Script],
-    rounds: int,
-    wav: Path | None,
-    console: Console,
-) -> tuple[list[BenchCall], Machine]:
-    """Hold all calls, the first script only to warm up; also says how busy the machine was."""
-    endpoint = stack.models_url, stack.environment.get("MODEL_SERVER_API_KEY", "")
-    spoken = [speak_turns(script, CALLS, endpoint) for script in scripts]
-    for name, taker in workers.items():
-        console.print(f"warming up: {name}")
-        _call(stack, name, taker, scripts[0], spoken[0], 0, None)
-    watch = MachineWatch()
-    calls = []
-    slots = alternate(rounds, len(scripts) - 1, list(workers))
-    for number, slot in enumerate(slots, start=1):
-        script, lines = scripts[slot.call + 1], spoken[slot.call + 1]
-        name = slot.contestant
-        file = wav / f"{script.name}-{slot.round + 1}-{name}.wav" if wav else None
-        call = _call(stack, name, workers[name], script, lines, slot.round, file)
-        calls.append(call)
-        console.print(f"{number} of {len(slots)}: {script.name}, {name}: {_said_of(call)}")
-    return calls, watch.stop()
-
-
-def _call(
-    stack: OwnStack,
-    name: str,
-    taker: Worker,
-    script: Script,
-    lines: Sequence[Line],
-    round_number: int,
-    wav: Path | None,
-) -> BenchCall:
-    """Hold one call and wait until its process has ended, whose time belongs to it."""
-    room = replace(stack.room, agent_name=name)
-    room_name = f"bench-{script.name}-{secrets.token_hex(4)}"
-    before_s, before = tree_cpu_s((stack.pid, taker.pid)), len(taker.said())
-    try:
-        report = asyncio.run(play(script, lines, room, room_name, PATIENCE, wav, lambda _: None))
-    except CallError as error:
-        return BenchCall(name, script.name, round_number, failed_turns(script), failed=str(error))
-    finally:
-        time.sleep(SETTLE_S)
-    return BenchCall(
-        name,
-        script.name,
-        round_number,
-        bench_turns(script, report),
-        greeting_ms=report.greeting_ms,
-        cpu_s=tree_cpu_s((stack.pid, taker.pid)) - before_s,
-        stages=stages(taker.said()[before:]),
-        report=report.to_dict(),
-    )
-
-
-def _said_of(call: BenchCall) -> str:
-    if call.failed:
-        return call.failed
-    gaps = [turn.uncut_gap_ms for turn in call.turns]
-    shown = " ".join("–" if gap is None else f"{gap / 1000:.2f}" for gap in gaps)
-    return f"gaps {shown} s"
 
 
 def _tell(

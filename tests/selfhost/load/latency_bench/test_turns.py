@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agent.timeline.events import Event, EventType
-from selfhost.load.latency_bench.command import CALLS, WARM_UP
+from selfhost.load.latency_bench.command import WARM_UP
+from selfhost.load.latency_bench.holding import CALLS
 from selfhost.load.latency_bench.turns import (
     Kind,
     failed_turns,
