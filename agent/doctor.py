@@ -19,7 +19,8 @@ from rich.console import Console
 from agent.booking.hotel import HotelFileError, load_hotel
 from agent.booking.store import StoreError, open_store
 from agent.session import build_llm, build_tts
-from agent.settings import SELFHOSTED_KEY, Provider, Settings
+from agent.settings import SELFHOSTED_KEY, BadSettings, Provider, Settings
+from agent.telemetry import otlp
 
 TIMEOUT_S = 20.0
 ONE_TRY = agents.APIConnectOptions(max_retry=0, timeout=TIMEOUT_S)
@@ -74,6 +75,11 @@ async def examine(settings: Settings) -> list[Finding]:
         ("speech to text", _endpoint_cure("STT"), _stt),
         ("language model", _endpoint_cure("LLM"), _llm),
         ("speech", _endpoint_cure("TTS"), _tts),
+        (
+            "collector",
+            f"Set {otlp.ENDPOINT} to a collector that takes OTLP over HTTP, or remove it.",
+            _collector,
+        ),
     ]
     return await asyncio.gather(*(_run(*check, settings) for check in checks))
 
@@ -107,7 +113,7 @@ def _explain(error: Exception) -> str:
         return f"refused: {error.code}"
     if isinstance(error, _UNREACHABLE):
         return "cannot be reached"
-    if isinstance(error, (HotelFileError, StoreError, LookupError)):
+    if isinstance(error, (BadSettings, HotelFileError, StoreError, LookupError)):
         return str(error)
     return f"failed with {type(error).__name__}"
 
@@ -168,6 +174,17 @@ async def _tts(settings: Settings) -> str:
             if audio.frame.samples_per_channel:
                 return f"{settings.tts_url or 'OpenAI'}, {voice.model}"
     raise LookupError("it answered without a sound")
+
+
+async def _collector(_: Settings) -> str:
+    url = otlp.endpoint()
+    if url is None:
+        return f"none ({otlp.ENDPOINT} is not set), so nothing is sent"
+    async with httpx.AsyncClient(timeout=TIMEOUT_S) as client:
+        # A request without a span: the smallest that every collector takes.
+        answer = await client.post(f"{url.rstrip('/')}/v1/traces", headers=otlp.headers())
+    answer.raise_for_status()
+    return f"takes traces at {answer.url.host}:{answer.url.port}"
 
 
 def _inference(settings: Settings) -> str:

@@ -70,8 +70,15 @@ class Settings(BaseSettings):
     record_calls: bool = Field(default=True, description="whether each call's timeline is kept")
     recordings: Path = Field(default=Path("recordings"), description="where it is kept")
 
+    livekit_spans: bool = Field(
+        default=False, description="whether a call's trace holds the framework's own spans too"
+    )
+
     worker_host: str = "127.0.0.1"
     worker_port: int = 8081
+    worker_metrics_port: int = Field(
+        default=0, ge=0, le=65535, description="where `start` serves its metrics; 0 serves none"
+    )
     max_calls: int = Field(default=4, ge=1, description="calls that this worker takes at once")
 
     reply_deadline_s: float = Field(

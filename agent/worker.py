@@ -20,6 +20,7 @@ from agent.faults import Apologist
 from agent.receptionist import Receptionist
 from agent.session import Models, build_session
 from agent.settings import Settings
+from agent.telemetry.call import CallTelemetry
 from agent.timeline.caller_line import CallerLine
 from agent.timeline.clock import CallClock
 from agent.timeline.events import EventType
@@ -92,6 +93,7 @@ class Parts:
 
 def prepare(process: JobProcess) -> None:
     """Load a job process's parts; what cannot be loaded is told to the caller who comes."""
+    process.userdata["telemetry"] = CallTelemetry.load()
     try:
         process.userdata["parts"] = Parts.load()
     except Exception as error:
@@ -102,6 +104,9 @@ def prepare(process: JobProcess) -> None:
 async def answer_call(ctx: JobContext) -> None:
     """One call, from the room's first moment to its last."""
     timeline = Timeline(CallClock())
+    telemetry: CallTelemetry = ctx.proc.userdata["telemetry"]
+    telemetry.listen(timeline)
+    ctx.add_shutdown_callback(telemetry.aclose)
     publisher: Publisher | None = None
     in_room = not ctx.is_fake_job()
     if in_room:

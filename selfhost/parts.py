@@ -133,17 +133,21 @@ def build(
     waits_for = card_order(settings, profile)
     parts = [replace(part, needs=waits_for.get(part.name, ())) for part in parts]
     endpoints = tuple(part.name for part in parts)
+    metrics = settings.worker_metrics_port
     parts.append(
         Part(
             WORKER,
             (*python, "agent", "start"),
-            environment={**shared, "WORKER_PORT": str(settings.worker_port)},
+            environment={**shared, "WORKER_METRICS_PORT": str(metrics)},
             needs=endpoints,
             ready_url=f"http://127.0.0.1:{settings.worker_port}/",
             # Its health address answers before the room server has accepted it.
             ready_log="registered worker",
             ready_log_after=ROOM_SERVER if settings.runs_room_server else None,
-            ports=(Port(settings.worker_port, "WORKER_PORT"),),
+            ports=(
+                Port(settings.worker_port, "WORKER_PORT"),
+                *((Port(metrics, "WORKER_METRICS_PORT"),) if metrics else ()),
+            ),
             memory_bytes=1_200 * MB,
             # Time for a caller to hear the end of a sentence; then the stack is going down.
             stop_grace_s=10.0,

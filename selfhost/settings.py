@@ -37,6 +37,7 @@ class StackSettings(BaseSettings):
     generation_port: int = Field(default=8200, ge=1, le=65535)
     worker_port: int = Field(default=8081, ge=1, le=65535)
     desk_port: int = Field(default=8300, ge=1, le=65535)
+    worker_metrics_port: int = Field(default=8082, ge=0, le=65535)
     page_port: int = Field(default=8501, ge=1, le=65535)
 
     stt_provider: str = SELFHOSTED

@@ -36,6 +36,7 @@ class Stack:
     model_server_url: str
     generation_url: str
     worker_url: str
+    metrics_url: str
     page_url: str
     state_dir: Path
     environment: dict[str, str]
@@ -114,7 +115,7 @@ def running_stack(
     """
     state_dir = folder / "state"
     room_port = consecutive_free_ports(ROOM_SERVER_PORTS)
-    model_server, generation, worker, desk, page = free_ports(5)
+    model_server, generation, worker, metrics, desk, page = free_ports(6)
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("LIVEKIT_")},
         "HOTEL_VOICE_STATE": str(state_dir),
@@ -123,6 +124,7 @@ def running_stack(
         "GENERATION_PORT": str(generation),
         "WORKER_PORT": str(worker),
         "DESK_PORT": str(desk),
+        "WORKER_METRICS_PORT": str(metrics),
         "PAGE_PORT": str(page),
         "DATABASE_URL": f"sqlite:///{folder / 'hotel.sqlite3'}",
         "RECORDINGS": str(folder / "recordings"),
@@ -144,6 +146,7 @@ def running_stack(
         model_server_url=f"http://127.0.0.1:{model_server}/v1",
         generation_url=f"http://127.0.0.1:{generation}/v1",
         worker_url=f"http://127.0.0.1:{worker}/",
+        metrics_url=f"http://127.0.0.1:{metrics}/metrics",
         page_url=f"http://127.0.0.1:{page}",
         state_dir=state_dir,
         environment=environment,

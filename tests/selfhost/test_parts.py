@@ -86,6 +86,17 @@ def test_every_part_is_told_where_the_others_are_and_to_stay_on_this_machine() -
     assert "127.0.0.1" in environment["NO_PROXY"].split(",")
 
 
+def test_only_the_worker_serves_its_metrics_and_only_if_it_is_to() -> None:
+    every = build(StackSettings(worker_metrics_port=9200))
+    assert every["worker"].environment["WORKER_METRICS_PORT"] == "9200"
+    assert [port.variable for port in every["worker"].ports] == [
+        *("WORKER_PORT", "WORKER_METRICS_PORT"),
+    ]
+    assert "WORKER_METRICS_PORT" not in every["page"].environment
+    (health,) = build(StackSettings(worker_metrics_port=0))["worker"].ports
+    assert health.variable == "WORKER_PORT"
+
+
 def test_a_proxy_exception_that_the_user_made_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "intranet.example")
     no_proxy = build(StackSettings())["page"].environment["NO_PROXY"]

@@ -30,6 +30,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "HOTEL_VOICE_STATE": str(tmp_path / "state"),
         "LIVEKIT_PORT": str(consecutive_free_ports(3)),
         "WORKER_PORT": str(worker),
+        "WORKER_METRICS_PORT": "0",
         "PAGE_PORT": str(page),
     }
 

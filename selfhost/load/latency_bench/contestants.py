@@ -40,7 +40,12 @@ def ours(name: str, providers: ProviderSet, *, port: int) -> Contestant:
     return Contestant(
         name,
         ("agent", "start"),
-        {**providers.settings(), "LIVEKIT_AGENT_NAME": name, "WORKER_PORT": str(port)},
+        {
+            **providers.settings(),
+            "LIVEKIT_AGENT_NAME": name,
+            "WORKER_PORT": str(port),
+            "WORKER_METRICS_PORT": "0",
+        },
     )
 
 
