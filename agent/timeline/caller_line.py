@@ -13,7 +13,7 @@ from livekit import rtc
 
 from agent.timeline.audible import FRAME_MS, Ear, levels_dbfs
 from agent.timeline.clock import CallClock
-from agent.timeline.network import Network
+from agent.timeline.network import TOPIC, Network
 from agent.timeline.sample_clock import SampleClock
 
 SAMPLE_RATE = 16_000
@@ -36,6 +36,7 @@ class CallerLine:
         self._network = Network()
         self._tasks: list[asyncio.Task[None]] = []
         room.on("track_subscribed", self._on_track)
+        room.on("data_received", self._on_data)
         caller = room.remote_participants.get(identity)
         for publication in caller.track_publications.values() if caller else ():
             if publication.track is not None and caller is not None:
@@ -54,7 +55,7 @@ class CallerLine:
     @property
     def network_ms(self) -> float | None:
         """What the network adds to a gap, both ways; None if unknown."""
-        return self._network.ms
+        return self._network.both_ways_ms(self._clock.now_ms() / 1000)
 
     async def aclose(self) -> None:
         """Watch no longer."""
@@ -76,6 +77,14 @@ class CallerLine:
             asyncio.create_task(self._listen(track)),
             asyncio.create_task(self._network.watch(track)),
         ]
+
+    def _on_data(self, packet: rtc.DataPacket) -> None:
+        if (
+            packet.topic == TOPIC
+            and packet.participant is not None
+            and packet.participant.identity == self._identity
+        ):
+            self._network.caller_told(packet.data, self._clock.now_ms() / 1000)
 
     async def _listen(self, track: rtc.Track) -> None:
         stream = rtc.AudioStream(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from livekit import rtc
 
+from agent.timeline import network
 from agent.timeline.events import SNAPSHOT_METHOD, TOPIC
 from selfhost.errors import SetupError
 from selfhost.load.ears import FRAME_MS, Ear, Samples, Span, levels_dbfs
@@ -274,6 +275,7 @@ class Caller:
         self._meet(participant)
         if track.kind == rtc.TrackKind.KIND_AUDIO and self._is_agent(participant):
             self._start(self._listen(track))
+            self._start(self._tell_network(track))
 
     async def _listen(self, track: rtc.Track) -> None:
         stream = rtc.AudioStream(
@@ -288,6 +290,17 @@ class Caller:
                     self._ear.hear(float(level), at_s)
         finally:
             await stream.aclose()
+
+    async def _tell_network(self, track: rtc.Track) -> None:
+        """Tell the agent what this end adds to a gap, as a browser does."""
+        async for end in network.watch_end(track):
+            if self._agent is not None and not self._hung_up:
+                await self._room.local_participant.publish_data(
+                    end.to_json(),
+                    reliable=False,
+                    destination_identities=[self._agent.identity],
+                    topic=network.TOPIC,
+                )
 
     def _on_data(self, packet: rtc.DataPacket) -> None:
         if packet.topic == TOPIC and self._is_agent(packet.participant):

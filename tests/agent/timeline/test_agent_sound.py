@@ -48,9 +48,7 @@ class Playing:
 
     async def told(self) -> float:
         """When the reply was first audible, once that was said."""
-        async with asyncio.timeout(10):
-            while not self.audible_ms:
-                await asyncio.sleep(0.005)
+        await asyncio.wait_for(self._audible.wait(), 10)
         return self.audible_ms[0]
 
     def start(self) -> float:

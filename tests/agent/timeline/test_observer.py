@@ -77,10 +77,9 @@ class Call:
         self.loudspeaker.on_playback_started(created_at=self.clocks.wall_s)
         self.agent("speaking")
         self.clocks.pass_s(silence_s)
-        told = len(self.timeline.events)
-        async with asyncio.timeout(10):
-            while len(self.timeline.events) == told:
-                await asyncio.sleep(0.005)
+        told = asyncio.Event()
+        self.timeline.subscribe(lambda _: told.set())
+        await asyncio.wait_for(told.wait(), 10)
 
     async def stops(self, text: str, *, interrupted: bool = False) -> None:
         """The reply is over; the framework says so in this order."""
