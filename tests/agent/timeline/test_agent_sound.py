@@ -38,9 +38,12 @@ class Playing:
         self.clock = CallClock()
         self.sink = Sink()
         self.audible_ms: list[float] = []
-        self.output = AgentSound(
-            self.clock, self.sink, lambda at_ms, _: self.audible_ms.append(at_ms)
-        )
+        self._audible = asyncio.Event()
+        self.output = AgentSound(self.clock, self.sink, self._on_audible)
+
+    def _on_audible(self, at_ms: float, speech: str | None) -> None:
+        self.audible_ms.append(at_ms)
+        self._audible.set()
 
     async def capture(self, ms: float, level: int) -> None:
         samples = np.full(round(ms * RATE / 1000), level, dtype=np.int16)
