@@ -50,6 +50,8 @@ def show_call(console: Console, report: CallReport) -> None:
             f"first partial {_number(turn.first_partial_ms)} ms",
             f"final {_number(turn.final_ms)} ms",
         ]
+        if turn.worker_gap_ms is not None:
+            facts.insert(1, f"as the worker tells {_number(turn.worker_gap_ms)} ms")
         facts += ["the agent cut in"] if turn.cut_in else []
         if (turn.replies or 0) > 1:
             facts.append(f"{turn.replies} replies, gap to the last {_number(turn.uncut_gap_ms)} ms")
@@ -57,6 +59,9 @@ def show_call(console: Console, report: CallReport) -> None:
         facts += [f"it fell silent after {_number(turn.stop_ms)} ms"] if turn.stop_ms else []
         facts += [f"and for {_number(turn.pause_ms)} ms"] if turn.pause_ms else []
         talk.add_row("", Text(", ".join(facts), style="dim"))
+        if turn.waterfall:
+            parts = (f"{name} {_number(ms)}" for name, ms in turn.waterfall.items())
+            talk.add_row("", Text(" + ".join(parts), style="dim"))
     console.print(talk)
     console.print()
     for field in dict.fromkeys([*report.expected, *(report.booking or {})]):
@@ -76,6 +81,7 @@ def show_call(console: Console, report: CallReport) -> None:
 def _show_summary(console: Console, summary: Summary, machine: Machine) -> None:
     console.print()
     console.print(Text(f"gap, ms            {_distribution(summary.gap_ms)}"))
+    console.print(Text(f"worker's off, ms   {_distribution(summary.worker_gap_off_ms)}"))
     console.print(Text(f"gap, uncut, ms     {_distribution(summary.uncut_gap_ms)}"))
     console.print(Text(f"first partial, ms  {_distribution(summary.first_partial_ms)}"))
     console.print(Text(f"final, ms          {_distribution(summary.final_ms)}"))

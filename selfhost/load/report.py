@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.timeline.waterfall import PARTS
 from selfhost.load.caller import CallRecord
 from selfhost.load.ears import Samples, Span, audible_spans
 from selfhost.load.expectation import (
@@ -25,6 +26,7 @@ from selfhost.load.measure import measure, measure_recording, reply_onset_s
 from selfhost.load.observed import Stamped
 from selfhost.load.script import Script, Turn
 from selfhost.load.words import GREETING, TurnWords, last_booking, words_by_turn
+from selfhost.load.worker_gap import worker_gap
 
 MAX_PAUSE_MS = 3_000.0  # in a reply that goes on; a caller who waits longer speaks up
 AGREE_MS = 40.0  # the recording and the live measurement may differ by this much
@@ -62,6 +64,12 @@ class TurnReport:
     asked_again: list[str]  # the agent's answers that the caller said the turn again for
     began_s: float | None  # the turn's first audible sound, in seconds of the call
     ended_s: float | None  # its last one
+    # The gap as the worker tells it, the network in it, and how far that is from `gap_ms`.
+    worker_gap_ms: float | None = None
+    worker_gap_off_ms: float | None = None
+    # The worker's, by the parts of the timeline, and how far they are from their sum.
+    waterfall: dict[str, float | None] | None = None
+    waterfall_off_ms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,10 @@ class Summary:
     """
 
     gap_ms: Figure
+    worker_gap_off_ms: Figure  # between the caller's gap and the worker's, where both are known
+    waterfall_off_ms: Figure
+    waterfall_worst_off_ms: float | None
+    waterfall: dict[str, Figure]  # each part in milliseconds
     uncut_gap_ms: Figure
     first_partial_ms: Figure
     final_ms: Figure
@@ -128,8 +140,15 @@ def figure(values: Iterable[float | None]) -> Figure:
 
 def summarise(turns: Sequence[TurnReport]) -> Summary:
     """The figures over turns of one call or of many."""
+    off_by_ms = [turn.waterfall_off_ms for turn in turns if turn.waterfall_off_ms is not None]
     return Summary(
         gap_ms=figure(turn.gap_ms for turn in turns if not turn.cut_in),
+        worker_gap_off_ms=figure(turn.worker_gap_off_ms for turn in turns),
+        waterfall_off_ms=figure(off_by_ms),
+        waterfall_worst_off_ms=max(off_by_ms, default=None),
+        waterfall={
+            part: figure((turn.waterfall or {}).get(part) for turn in turns) for part in PARTS
+        },
         uncut_gap_ms=figure(turn.uncut_gap_ms for turn in turns),
         first_partial_ms=figure(turn.first_partial_ms for turn in turns),
         final_ms=figure(turn.final_ms for turn in turns),
@@ -145,6 +164,10 @@ def _since(later_s: float | None, earlier_s: float | None) -> float | None:
     if later_s is None or earlier_s is None or later_s < earlier_s:
         return None
     return round((later_s - earlier_s) * 1000, 1)
+
+
+def _apart(one_ms: float | None, other_ms: float | None) -> float | None:
+    return None if one_ms is None or other_ms is None else round(abs(one_ms - other_ms), 1)
 
 
 def _rounded(value: float | None) -> float | None:
@@ -173,6 +196,7 @@ def turn_reports(
     reports: list[TurnReport] = []
     for place, (index, in_sound) in enumerate(zip(record.turns, recorded, strict=True)):
         turn_words, first_s = words[place], in_sound.first_s
+        worker = worker_gap(turn_words.replies, in_sound.last_s)
         before = reports.pop() if index < len(reports) else None
         partials_s = [at_s for at_s in turn_words.partials_s if first_s and at_s >= first_s]
         reports.append(
@@ -182,6 +206,10 @@ def turn_reports(
                 answered=_spoken(turn_words.answered),
                 gap_ms=_rounded(in_sound.gap_ms),
                 gap_live_ms=_rounded(live[place].gap_ms),
+                worker_gap_ms=worker.gap_ms,
+                worker_gap_off_ms=_apart(in_sound.gap_ms, worker.gap_ms),
+                waterfall=worker.waterfall,
+                waterfall_off_ms=worker.off_by_ms,
                 first_partial_ms=_since(partials_s[0] if partials_s else None, first_s),
                 # A last final from before the end of the turn leaves words out: not measured.
                 final_ms=_since(max(turn_words.finals_s, default=None), in_sound.last_s),

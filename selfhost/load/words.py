@@ -24,6 +24,7 @@ class TurnWords:
     interrupted: bool | None = None
     finished: bool | None = None  # whether a reply came to its end
     replies_s: list[float] | None = None  # each time that the agent said it began to speak
+    replies: list[Stamped] = field(default_factory=list)  # the agent's own events of that
 
 
 def _turn_at(at_s: float, windows: Sequence[Window]) -> int:
@@ -73,6 +74,7 @@ def _from_timeline(
             case EventType.AGENT_SPEAKING:
                 # The words come when the reply ends, which may be in the turn that cut it short.
                 speaking = current
+                turn.replies.append(stamped)
                 if at_s is not None and turn.replies_s is not None:
                     turn.replies_s.append(at_s)
             case EventType.AGENT_STOPPED:

@@ -89,6 +89,46 @@ def test_a_turn_has_its_words_and_its_figures() -> None:
     assert turn.uncut_gap_ms == turn.gap_ms
 
 
+PARTS = {"end_of_speech": 250.0, "final_transcript": 400.0, "playout": 480.0, "network": None}
+
+
+def answered_after(gap_ms: float | None, waterfall: Any) -> CallReport:
+    """The worker says that of the reply to the turn; of the greeting it knows no gap."""
+    said = {"gap_ms": gap_ms, "waterfall": waterfall}
+    return call(
+        {"turns": TURNS},
+        (0.5, EventType.AGENT_SPEAKING, {"gap_ms": None, "waterfall": None}),
+        (2.3, EventType.AGENT_SPEAKING, {"gap_ms": 90.0, "waterfall": None}),  # into the turn
+        (4.1, EventType.AGENT_SPEAKING, said),
+    )
+
+
+def test_the_workers_gap_stands_beside_the_callers() -> None:
+    report = answered_after(1140.0, PARTS)
+    (turn,) = report.turns
+    assert turn.worker_gap_ms == 1140.0
+    assert turn.worker_gap_off_ms == pytest.approx(60, abs=10)
+    assert turn.waterfall == PARTS
+    assert turn.waterfall_off_ms == 10.0
+    assert report.summary.worker_gap_off_ms.n == 1
+    assert report.summary.waterfall_worst_off_ms == 10.0
+    assert report.summary.waterfall["playout"] == Figure(480.0, 480.0, 1)
+    assert report.summary.waterfall["network"].n == 0
+
+
+@pytest.mark.parametrize("waterfall", [None, "fast", {"playout": -5.0}, {"thinking": 5.0}])
+def test_what_is_no_waterfall_is_not_reported_as_one(waterfall: Any) -> None:
+    (turn,) = answered_after(1140.0, waterfall).turns
+    assert turn.worker_gap_ms == 1140.0
+    assert turn.waterfall is None
+
+
+def test_a_gap_that_the_worker_does_not_know_differs_from_nothing() -> None:
+    report = answered_after(None, None)
+    assert report.turns[0].worker_gap_off_ms is None
+    assert report.summary.waterfall_worst_off_ms is None
+
+
 def test_a_reply_that_begins_anew_has_a_longer_gap_of_its_own() -> None:
     anew = (4.55, EventType.AGENT_SPEAKING, {})
     report = call({"turns": TURNS}, *EVENTS[:5], anew, *EVENTS[5:])
