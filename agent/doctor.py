@@ -47,7 +47,7 @@ def main(settings: Settings) -> int:
     """Check everything and print it.
 
     Returns:
-        0 when a call can be held, else 1.
+        0 when everything answers, else 1.
     """
     findings = asyncio.run(examine(settings))
     console = Console()
