@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 import psutil
 from prometheus_client import CollectorRegistry, start_http_server
@@ -23,6 +23,9 @@ from prometheus_client.registry import Collector
 
 from agent.settings import BadSettings
 from agent.telemetry.measures import IN_PROGRESS, IN_PROGRESS_MEANING, PREFIX
+
+RETIRE_EVERY_S = 60.0
+"""How often the folder is looked through where nobody reads the page; calls leave files there."""
 
 _IN_PROGRESS = f"{PREFIX}_{IN_PROGRESS}"
 _OF_A_PROCESS = re.compile(r"(?P<kind>counter|histogram|gauge_live\w+)_(?P<pid>\d+)\.db")
@@ -39,37 +42,34 @@ def is_alive(pid: int) -> bool:
 
 
 class FolderCollector(Collector):
-    """Reads a worker's metrics folder, and keeps it small.
+    """Reads the folder that a worker's processes write to, and keeps it small."""
 
-    Args:
-        folder: where the processes write.
-        alive: whether a process still may.
-    """
-
-    def __init__(self, folder: Path, alive: Callable[[int], bool] = is_alive) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._alive = alive
         self._lock = Lock()
 
     def collect(self) -> Iterable[Metric]:
+        """Every metric, added up over the processes."""
+        self.retire()
         with self._lock:
-            self._retire()
             found = list(MultiProcessCollector(None, str(self._folder)).collect())
         if all(metric.name != _IN_PROGRESS for metric in found):
             # No process for calls is up, so none goes on: known, and not merely unsaid.
             found.append(GaugeMetricFamily(_IN_PROGRESS, IN_PROGRESS_MEANING, 0.0))
         return found
 
-    def _retire(self) -> None:
-        for file in self._folder.glob("*.db"):
-            of_process = _OF_A_PROCESS.fullmatch(file.name)
-            # The file is there before its process is looked for: a dead one writes no more.
-            if of_process is None or self._alive(pid := int(of_process["pid"])):
-                continue
-            if of_process["kind"] in ("counter", "histogram"):
-                self._keep(file, of_process["kind"])
-            else:
-                mark_process_dead(pid, str(self._folder))
+    def retire(self) -> None:
+        """Add up what dead processes left, and take out what was only true while they lived."""
+        with self._lock:
+            for file in self._folder.glob("*.db"):
+                of_process = _OF_A_PROCESS.fullmatch(file.name)
+                # The file is there before its process is looked for: a dead one writes no more.
+                if of_process is None or is_alive(pid := int(of_process["pid"])):
+                    continue
+                if of_process["kind"] in ("counter", "histogram"):
+                    self._keep(file, of_process["kind"])
+                else:
+                    mark_process_dead(pid, str(self._folder))
 
     def _keep(self, file: Path, kind: str) -> None:
         left = [
@@ -91,8 +91,8 @@ def served(folder: Path, host: str, port: int) -> Iterator[None]:
     Raises:
         BadSettings: nothing can listen there.
     """
-    registry = CollectorRegistry()
-    registry.register(FolderCollector(folder))
+    registry, collector = CollectorRegistry(), FolderCollector(folder)
+    registry.register(collector)
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
@@ -103,9 +103,17 @@ def served(folder: Path, host: str, port: int) -> Iterator[None]:
             f"WORKER_METRICS_PORT={port}: the metrics cannot be served on {host}: {reason}. Choose "
             "another port, or 0 to serve none."
         ) from None
+    over = Event()
+
+    def keep_small() -> None:
+        while not over.wait(RETIRE_EVERY_S):
+            collector.retire()
+
+    Thread(target=keep_small, daemon=True, name="metrics-retirement").start()
     try:
         yield
     finally:
+        over.set()
         server.shutdown()
         server.server_close()
         thread.join()
