@@ -13,6 +13,7 @@ from rich.console import Console
 
 from agent.timeline.events import Event, EventType
 from agent.timeline.recording import SUFFIX, RecordingError, read
+from agent.timeline.waterfall import PARTS
 
 KEPT, OVER, NOT_POSSIBLE = 0, 1, 2
 
@@ -37,6 +38,16 @@ def gaps(events: Iterable[Event]) -> Gaps:
         return Gaps(None, None, 0)
     p50, p95 = np.percentile(known, [50, 95])
     return Gaps(round(float(p50), 1), round(float(p95), 1), len(known))
+
+
+def slowest_parts(events: Iterable[Event]) -> dict[str, float]:
+    """The p95 of each part of the gap that is known, in milliseconds, the longest first."""
+    waterfalls = [event.fields.get("waterfall") or {} for event in events]
+    known = {
+        part: [fall[part] for fall in waterfalls if fall.get(part) is not None] for part in PARTS
+    }
+    p95_ms = {part: float(np.percentile(ms, 95)) for part, ms in known.items() if ms}
+    return dict(sorted(p95_ms.items(), key=lambda item: -item[1]))
 
 
 def budget(
@@ -68,6 +79,11 @@ def budget(
         f"gap p50 {found.p50_ms:g} ms, p95 {found.p95_ms:g} ms, n {found.n}; "
         f"budget p95 {p95_gap_ms:g} ms: {'over' if over else 'kept'}"
     )
+    parts = slowest_parts(events)
+    if parts:
+        console.print(
+            "p95 of its parts: " + ", ".join(f"{p} {ms:.0f} ms" for p, ms in parts.items())
+        )
     raise typer.Exit(OVER if over else KEPT)
 
 

@@ -292,7 +292,7 @@ class Caller:
             await stream.aclose()
 
     async def _tell_network(self, track: rtc.Track) -> None:
-        """Tell the agent what this end adds to a gap, as a browser does."""
+        """Tell the agent what this end adds to a gap: it cannot see the caller's jitter buffer."""
         async for end in network.watch_end(track):
             if self._agent is not None and not self._hung_up:
                 await self._room.local_participant.publish_data(

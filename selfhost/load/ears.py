@@ -9,28 +9,27 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
+from agent.timeline.audible import (
+    FRAME_MS,
+    ONSET_FRAMES,
+    ONSET_WINDOW,
+    RELEASE_MS,
+    THRESHOLD_DBFS,
+    Samples,
+    levels_dbfs,
+)
 
-FRAME_MS = 10
 FRAME_S = FRAME_MS / 1000
-SILENCE_DBFS = -120.0
-
-Samples = NDArray[np.int16]
 
 
 @dataclass(frozen=True)
 class Hearing:
-    """What counts as audible.
+    """What counts as audible; by default what the timeline's contract says."""
 
-    A line's noise lies near −65 dBFS and the quietest speech near −45. A click is over within two
-    frames; the pauses between words and before plosives are shorter than `release_s`.
-    """
-
-    threshold_dbfs: float = -45.0
-    onset_frames: int = 3  # this many audible frames …
-    onset_window: int = 5  # … among this many begin a span
-    release_s: float = 0.2  # this much quiet ends it
+    threshold_dbfs: float = THRESHOLD_DBFS
+    onset_frames: int = ONSET_FRAMES  # this many audible frames …
+    onset_window: int = ONSET_WINDOW  # … among this many begin a span
+    release_s: float = RELEASE_MS / 1000  # this much quiet ends it
 
 
 HEARING = Hearing()
@@ -42,14 +41,6 @@ class Span:
 
     start_s: float
     end_s: float
-
-
-def levels_dbfs(samples: Samples, sample_rate: int) -> NDArray[np.float64]:
-    """The RMS level of each whole 10 ms frame of mono 16-bit samples, in dB of full scale."""
-    size = sample_rate * FRAME_MS // 1000
-    frames = samples[: len(samples) // size * size].reshape(-1, size).astype(np.float64)
-    power = np.mean(np.square(frames / 32768.0), axis=1)
-    return 10 * np.log10(np.maximum(power, 10 ** (SILENCE_DBFS / 10)))
 
 
 class Ear:

@@ -32,6 +32,19 @@ def test_calls_within_the_budget_pass(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "n 3" in capsys.readouterr().out
 
 
+def test_the_parts_of_the_gap_are_told_the_longest_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    timeline = Timeline(Clocks().call_clock())
+    Recorder(timeline, tmp_path).start("call")
+    waterfall = {"end_of_speech": 300.0, "first_audio": 500.0, "network": None}
+    timeline.emit(EventType.AGENT_SPEAKING, gap_ms=800.0, waterfall=waterfall)
+    timeline.emit(EventType.AGENT_SPEAKING, gap_ms=None, waterfall=None)
+    assert run(str(tmp_path)) == budget.KEPT
+    told = "p95 of its parts: first_audio 500 ms, end_of_speech 300 ms"
+    assert told in capsys.readouterr().out
+
+
 def test_calls_over_the_budget_do_not(tmp_path: Path) -> None:
     record(tmp_path, 400.0, 600.0, 2800.0)
     assert run(str(tmp_path), "--p95-gap-ms", "1000") == budget.OVER
