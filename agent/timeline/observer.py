@@ -59,6 +59,7 @@ class SessionObserver:
         self._heard = False  # the present reply was, and the agent speaks
         self._unfinished = False  # a reply was heard, and its words are yet to come
         self._reply_turn = 0
+        self._quiet_ms = 0.0  # when the agent last fell silent
 
     def attach(self, session: AgentSession[None]) -> None:
         """Listen to the session from now on; its events arrive on the session's own loop."""
@@ -86,6 +87,8 @@ class SessionObserver:
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
         at_ms = self._timeline.clock.ms_at(event.created_at)
         if event.new_state == "speaking":
+            if self._turn.was_over_before(self._quiet_ms):
+                self._answered = True  # a murmur during the reply, which asked for none
             self._begin_turn()
             self._turn.starts_speaking(at_ms)
             self._timeline.emit(EventType.SPEECH_STARTED, t_ms=at_ms)
@@ -122,6 +125,7 @@ class SessionObserver:
                 self._resume()
         elif event.old_state == "speaking" and self._heard:
             self._heard = False
+            self._quiet_ms = self._timeline.clock.now_ms()
             if self._turn.speaking:
                 self._timeline.emit(EventType.INTERRUPTED, turn=self._reply_turn)
 

@@ -46,6 +46,11 @@ class CallerTurn:
         self.speaking = False
         self.speech_ended_ms, self.end_detected_ms = at_ms, now_ms
 
+    def was_over_before(self, at_ms: float) -> bool:
+        """Whether all its sound was before a moment, and nothing is going to answer it."""
+        ended_ms = self.speech_ended_ms
+        return ended_ms is not None and ended_ms < at_ms and self.decided_ms is None
+
     def last_sound_ms(self, heard_ms: float | None, audible: bool) -> float | None:
         """When the turn's last sound was.
 

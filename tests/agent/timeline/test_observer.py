@@ -210,6 +210,23 @@ async def test_a_reply_that_goes_on_after_a_murmur_answers_no_new_turn(call: Cal
     assert again.fields == {"final_to_speech_ms": None, "gap_ms": None, "waterfall": None}
 
 
+async def test_a_murmur_that_the_reply_went_on_over_is_no_part_of_the_next_turn(call: Call) -> None:
+    await answer_a_turn(call)
+    call.user("speaking")
+    call.heard("Mhmm.", final=True)
+    call.user("listening")
+    call.clocks.pass_s(2)
+    await call.stops("From October sixteenth to October twentieth.")
+    call.clocks.pass_s(1)
+    call.user("speaking")
+    call.clocks.pass_s(1)
+    call.heard("Two guests.", final=True)
+    murmur, answer = [e for e in call.timeline.events if e.type is EventType.FINAL_TRANSCRIPT][1:]
+    assert (murmur.turn, answer.turn) == (2, 3)
+    assert answer.fields["text"] == "Two guests."
+    assert answer.fields["speech_to_final_ms"] == pytest.approx(1000, abs=1)
+
+
 async def test_what_is_said_unasked_has_no_gap(call: Call) -> None:
     await answer_a_turn(call)
     await call.stops("From October sixteenth.")
