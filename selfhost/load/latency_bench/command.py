@@ -114,7 +114,7 @@ def _sets(chosen: str, environment: Mapping[str, str], console: Console) -> list
     measured = []
     for one in providers.parse(chosen):
         if reason := providers.skipped(one, environment):
-            console.print(reason, style="yellow")
+            console.print(reason, style="yellow", soft_wrap=True)
         else:
             measured.append(one)
     if not measured:

@@ -88,7 +88,11 @@ def _waterfall(axes: Any, calls: Sequence[BenchCall]) -> list[Any]:
     for part, colour in zip(PARTS, PART_COLOURS, strict=True):
         values = [ms for parts in known if (ms := parts.get(part)) is not None]
         width = float(np.median(values)) if values else 0.0
-        label = f"{part.replace('_', ' ')}: {width:.0f} ms" if values else f"{part}: unknown"
+        label = (
+            f"{part.replace('_', ' ')}: {width:.0f} ms"
+            if values
+            else f"{part.replace('_', ' ')}: unknown"
+        )
         handles.append(
             axes.barh(0, width, left=left, color=colour, edgecolor="white", label=label)[0]
         )

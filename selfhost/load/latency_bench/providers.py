@@ -92,4 +92,4 @@ def skipped(chosen: ProviderSet, environment: Mapping[str, str]) -> str | None:
     missing = chosen.missing(environment)
     if not missing:
         return None
-    return f"{chosen.name} is left out: set {' and '.join(missing)} to measure it."
+    return f"{chosen.name} is left out: to measure it, set {', '.join(missing)}."
