@@ -86,9 +86,9 @@ def bench(
         console.print("Starting the room server and the models.")
         with own_stack(Path(folder), environment, _run_here(sets)) as stack:
             contestants = (
-                [ours(one.name, one, port=free_port()) for one in sets]
+                [_ours(one.name, one) for one in sets]
                 if chosen
-                else [ours(OURS, ALL_SELFHOSTED, port=free_port()), _stock(stack)]
+                else [_ours(OURS, ALL_SELFHOSTED), _stock(stack)]
             )
             with workers(stack, contestants) as takers:
                 run = hold(stack, takers, scripts, rounds, wav, console)
@@ -150,6 +150,10 @@ def _scripts(only: str) -> list[Script]:
         if name not in found:
             raise SetupError(f"--only {name}: expected one or more of: {', '.join(found)}")
     return [found[WARM_UP], *(found[name] for name in names)]
+
+
+def _ours(name: str, chosen: ProviderSet) -> Contestant:
+    return ours(name, chosen, port=free_port(), metrics_port=free_port())
 
 
 def _stock(stack: OwnStack) -> Contestant:

@@ -29,13 +29,14 @@ class Contestant:
     environment: Mapping[str, str]
 
 
-def ours(name: str, providers: ProviderSet, *, port: int) -> Contestant:
+def ours(name: str, providers: ProviderSet, *, port: int, metrics_port: int) -> Contestant:
     """This product's worker.
 
     Args:
         name: for the reader.
         providers: who hears, words and speaks.
         port: where it tells of its health.
+        metrics_port: where it serves its metrics, as it does in the stack.
     """
     return Contestant(
         name,
@@ -44,7 +45,7 @@ def ours(name: str, providers: ProviderSet, *, port: int) -> Contestant:
             **providers.settings(),
             "LIVEKIT_AGENT_NAME": name,
             "WORKER_PORT": str(port),
-            "WORKER_METRICS_PORT": "0",
+            "WORKER_METRICS_PORT": str(metrics_port),
         },
     )
 

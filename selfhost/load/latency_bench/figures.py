@@ -92,29 +92,18 @@ def _stages(
 
 def _trust(mine: Sequence[BenchTurn]) -> list[BenchFigure]:
     """How far the worker's own figures can be relied on."""
-    errors = [abs(error) for turn in mine if (error := sum_error_ms(turn)) is not None]
+    errors = _known(mine, lambda turn: turn.parts_off_ms)
     largest = BenchFigure(
         "waterfall's sum, off by at most",
         MS,
         _rounded(max(errors, default=None)),
         len(errors),
     )
-    apart = [
-        abs(turn.worker_gap_ms - turn.uncut_gap_ms)
-        for turn in mine
-        if turn.worker_gap_ms is not None and turn.uncut_gap_ms is not None and not turn.cut_in
-    ]
+    apart = _known(mine, lambda turn: turn.worker_off_ms)
     return [
         at_most(largest, ADDS_UP_MS),
         at_most(distribution("worker's gap, off by", 95, apart), WORKER_AGREES_MS),
     ]
-
-
-def sum_error_ms(turn: BenchTurn) -> float | None:
-    """What a waterfall's parts are more than the gap that they divide; None without either."""
-    if turn.parts is None or turn.worker_gap_ms is None:
-        return None
-    return sum(ms for ms in turn.parts.values() if ms is not None) - turn.worker_gap_ms
 
 
 def _manners(mine: Sequence[BenchTurn], theirs: Sequence[BenchTurn]) -> list[BenchFigure]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from agent.timeline.events import EventType
-from selfhost.load.observed import Stamped
 from selfhost.load.report import CallReport, TurnReport
 from selfhost.load.script import Pause, Script, Turn
 
-# An event and the sound that it tells of reach the caller by different ways.
-NEAR_S = 1.0
 # A reply that falls silent so soon after a noise, and stays so for so long, was stopped by it:
 # pauses between an agent's sentences are shorter.
 STOPPED_WITHIN_MS = 700.0
@@ -43,8 +39,9 @@ class BenchTurn:
     Args:
         gap_ms: from the caller's last sound to the agent's first.
         uncut_gap_ms: the same, to the first sound of the reply that was not cut off.
-        worker_gap_ms: that gap as the worker tells it.
-        parts: the worker's waterfall of it.
+        worker_off_ms: how far the worker's own figure of the gap is from that.
+        parts: the worker's waterfall.
+        parts_off_ms: how far its parts' sum is from the worker's gap.
         final_ms: from the caller's last sound to the final transcript, as received.
         stop_ms: over the agent, from the caller's first sound to the agent's last one.
         stopped: whether the agent then stayed silent; None if it was not speaking.
@@ -54,8 +51,9 @@ class BenchTurn:
     said: str
     gap_ms: float | None = None
     uncut_gap_ms: float | None = None
-    worker_gap_ms: float | None = None
+    worker_off_ms: float | None = None
     parts: Mapping[str, float | None] | None = None
+    parts_off_ms: float | None = None
     first_partial_ms: float | None = None
     final_ms: float | None = None
     cut_in: bool = False
@@ -91,7 +89,7 @@ def bench_turns(script: Script, report: CallReport) -> list[BenchTurn]:
     turns = []
     for index, wanted in enumerate(script.turns):
         if index < len(report.turns):
-            turns.append(_bench_turn(wanted, report.turns[index], report.timeline))
+            turns.append(_bench_turn(wanted, report.turns[index]))
         else:
             turns.append(BenchTurn(kind_of(wanted), wanted.said, missed=True))
     return turns
@@ -102,20 +100,18 @@ def failed_turns(script: Script) -> list[BenchTurn]:
     return [BenchTurn(kind_of(wanted), wanted.said, missed=True) for wanted in script.turns]
 
 
-def _bench_turn(wanted: Turn, turn: TurnReport, timeline: Sequence[Stamped]) -> BenchTurn:
+def _bench_turn(wanted: Turn, turn: TurnReport) -> BenchTurn:
     kind = kind_of(wanted)
     if kind in (Kind.NOISE, Kind.BARGE_IN):
         return BenchTurn(kind, wanted.said, stop_ms=turn.stop_ms, stopped=stopped(turn))
-    uncut_ms = turn.gap_ms if turn.uncut_gap_ms is None else turn.uncut_gap_ms
-    told = worker_figures(timeline, turn.ended_s, uncut_ms)
-    gap_ms = told.get("gap_ms")
     return BenchTurn(
         kind,
         wanted.said,
         gap_ms=None if turn.cut_in else turn.gap_ms,
-        uncut_gap_ms=uncut_ms,
-        worker_gap_ms=None if gap_ms is None else float(gap_ms),
-        parts=told.get("waterfall"),
+        uncut_gap_ms=turn.gap_ms if turn.uncut_gap_ms is None else turn.uncut_gap_ms,
+        worker_off_ms=None if turn.cut_in else turn.worker_gap_off_ms,
+        parts=turn.waterfall,
+        parts_off_ms=turn.waterfall_off_ms,
         first_partial_ms=turn.first_partial_ms,
         final_ms=turn.final_ms,
         cut_in=turn.cut_in,
@@ -130,24 +126,3 @@ def stopped(turn: TurnReport) -> bool | None:
     lasted_ms = (turn.ended_s - turn.began_s) * 1000
     fell_silent = turn.stop_ms <= lasted_ms + STOPPED_WITHIN_MS
     return fell_silent and (turn.silent_ms is None or turn.silent_ms >= STOPPED_FOR_MS)
-
-
-def worker_figures(
-    timeline: Iterable[Stamped], ended_s: float | None, gap_ms: float | None
-) -> Mapping[str, Any]:
-    """What the worker told of the reply that was heard `gap_ms` after the turn's end.
-
-    Returns:
-        The fields of its event; none if it told nothing near that moment.
-    """
-    if ended_s is None or gap_ms is None:
-        return {}
-    onset_s = ended_s + gap_ms / 1000
-    near = [
-        (abs(stamped.at_s - onset_s), stamped.event.fields)
-        for stamped in timeline
-        if stamped.event.type is EventType.AGENT_SPEAKING
-        and stamped.at_s is not None
-        and abs(stamped.at_s - onset_s) <= NEAR_S
-    ]
-    return min(near, key=lambda pair: pair[0])[1] if near else {}

@@ -11,12 +11,12 @@ from rich.console import Console
 
 from selfhost.load.bench_figures import BenchFigure, missed
 from selfhost.load.bench_table import show
-from selfhost.load.latency_bench.figures import figures, sum_error_ms
+from selfhost.load.latency_bench.figures import figures
 from selfhost.load.latency_bench.picture import draw
 from selfhost.load.latency_bench.turns import BenchCall, BenchTurn, Kind
 from selfhost.load.machine import Machine
 
-PARTS = {"end_of_speech": 200.0, "first_audio": 300.0, "network": None, "unexplained": 100.0}
+PARTS = {"end_of_speech": 200.0, "first_audio": 300.0, "network": None, "final_transcript": 0.0}
 
 
 def answered(gap_ms: float, kind: Kind = Kind.PLAIN) -> BenchTurn:
@@ -25,8 +25,9 @@ def answered(gap_ms: float, kind: Kind = Kind.PLAIN) -> BenchTurn:
         "Two guests.",
         gap_ms=gap_ms,
         uncut_gap_ms=gap_ms,
-        worker_gap_ms=gap_ms,
-        parts={**PARTS, "final_transcript": 0.0, "unexplained": gap_ms - 500.0},
+        worker_off_ms=20.0,
+        parts=PARTS,
+        parts_off_ms=0.1,
         first_partial_ms=400.0,
         final_ms=300.0,
     )
@@ -65,10 +66,8 @@ def test_a_run_that_reaches_every_goal_misses_none() -> None:
         (BenchTurn(Kind.PLAIN, "Yes.", missed=True), "missed turns"),
         (over(Kind.NOISE, stopped=True), "stopped by “mhmm”"),
         (over(Kind.BARGE_IN, stopped=False), "not stopped by “wait”"),
-        (
-            BenchTurn(Kind.PLAIN, "Yes.", uncut_gap_ms=600.0, worker_gap_ms=630.0, parts=PARTS),
-            "waterfall's sum",
-        ),
+        (BenchTurn(Kind.PLAIN, "Yes.", parts=PARTS, parts_off_ms=30.0), "waterfall's sum"),
+        (BenchTurn(Kind.PLAIN, "Yes.", worker_off_ms=900.0), "worker's gap"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -110,12 +109,6 @@ def test_stages_that_the_stock_worker_logged_stand_beside_ours() -> None:
 def test_without_a_baseline_nothing_is_compared() -> None:
     found = figures(calls(GOOD), [])
     assert all(one.baseline is None and one.baseline_n is None for one in found)
-
-
-def test_the_parts_that_are_known_are_summed() -> None:
-    turn = BenchTurn(Kind.PLAIN, "Yes.", worker_gap_ms=610.0, parts=PARTS)
-    assert sum_error_ms(turn) == pytest.approx(-10.0)
-    assert sum_error_ms(BenchTurn(Kind.PLAIN, "Yes.", worker_gap_ms=610.0)) is None
 
 
 def test_the_table_shows_both_sides_and_which_goals_are_missed() -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent.timeline.events import Event, EventType
 from selfhost.load.latency_bench.command import WARM_UP
 from selfhost.load.latency_bench.holding import CALLS
 from selfhost.load.latency_bench.turns import (
@@ -17,9 +15,7 @@ from selfhost.load.latency_bench.turns import (
     failed_turns,
     kind_of,
     stopped,
-    worker_figures,
 )
-from selfhost.load.observed import Stamped
 from selfhost.load.report import TurnReport
 from selfhost.load.script import Script, Turn, load_script
 
@@ -31,11 +27,6 @@ SPOKEN_OVER = TurnReport(
 def over_agent(**measured: Any) -> TurnReport:
     """A turn of 0.4 s over the agent."""
     return replace(SPOKEN_OVER, began_s=10.0, ended_s=10.4, **measured)
-
-
-def spoke(at_s: float | None, **fields: Any) -> Stamped:
-    now = datetime(2026, 11, 30, tzinfo=UTC)
-    return Stamped(Event(1, 1, EventType.AGENT_SPEAKING, 0.0, now, fields), at_s)
 
 
 @pytest.mark.parametrize(
@@ -63,16 +54,6 @@ def test_a_pause_between_sentences_or_a_later_end_is_no_stop() -> None:
 
 def test_an_agent_that_was_not_speaking_could_not_be_stopped() -> None:
     assert stopped(over_agent(stop_ms=None)) is None
-
-
-def test_the_worker_tells_of_the_reply_that_was_heard() -> None:
-    timeline = [spoke(4.0, gap_ms=700.0), spoke(5.6, gap_ms=900.0), spoke(None, gap_ms=1.0)]
-    assert worker_figures(timeline, 4.6, 950.0) == {"gap_ms": 900.0}
-
-
-def test_a_reply_that_the_worker_told_nothing_of_has_no_figures() -> None:
-    assert worker_figures([spoke(4.0, gap_ms=700.0)], 9.0, 500.0) == {}
-    assert worker_figures([spoke(4.0, gap_ms=700.0)], 3.3, None) == {}
 
 
 def test_the_turns_of_a_call_that_did_not_take_place_are_missed() -> None:
