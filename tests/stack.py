@@ -163,6 +163,8 @@ def _stop(process: subprocess.Popen[bytes], *, traced: bool) -> None:
     """End the stack; a tracer ends with what it traces, and would leave it running otherwise."""
     supervisors = psutil.Process(process.pid).children() if traced else [process]
     for supervisor in supervisors:
+        # The second signal is for haste: nobody listens to the end of a sentence here.
+        supervisor.send_signal(signal.SIGINT)
         supervisor.terminate()
     try:
         process.wait(STOP_TIMEOUT_S)

@@ -101,7 +101,7 @@ def test_a_call_reaches_nothing_beyond_this_machine(tmp_path: Path) -> None:
     with running_stack(tmp_path, under=(*TRACE, "-o", str(trace))) as stack:
         # Traced, everything is slow and the talk may go wrong; that it took place is enough.
         subprocess.run(
-            command("simple-booking", report),
+            command("one-sentence", report),
             cwd=PROJECT,
             env=stack.environment,
             capture_output=True,

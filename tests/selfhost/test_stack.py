@@ -7,7 +7,6 @@ import time
 
 import httpx
 import psutil
-import pytest
 
 from tests.stack import Stack
 
@@ -36,16 +35,6 @@ def test_everything_listens_on_loopback_only(stack: Stack) -> None:
     ]
     assert listening
     assert set(listening) <= {"127.0.0.1", "::1"}
-
-
-@pytest.mark.parametrize("part", ["page", "room-server", "generation", "model-server", "worker"])
-def test_a_killed_part_is_started_again(stack: Stack, part: str) -> None:
-    stack.wait_ready()
-    restarts = stack.part(part)["restarts"]
-    killed = stack.kill(part)
-    stack.wait_restarted(part, killed)
-    assert stack.part(part)["restarts"] == restarts + 1
-    stack.wait_ready()
 
 
 def test_the_room_servers_keys_are_readable_by_its_user_alone(stack: Stack) -> None:
