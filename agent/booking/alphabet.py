@@ -41,6 +41,8 @@ _NATO_LETTERS |= {"alfa": "A", "juliett": "J", "whisky": "W", "xray": "X", "fox"
 _NATO_LETTERS |= {"beta": "B", "siera": "S", "yankees": "Y"}
 _NATO_LETTERS |= {"alphan": "A", "alphas": "A", "charly": "C", "juliette": "J"}
 _NATO_LETTERS |= {"quebeck": "Q", "oscars": "O", "zulus": "Z"}
+_NATO_LETTERS |= {"abravo": "B", "hotels": "H", "mic": "M", "pop": "P", "cierra": "S"}
+_NATO_LETTERS |= {"foxdrat": "F", "foxdrot": "F", "foxdot": "F", "foxstrat": "F", "victer": "V"}
 
 # The names of letters, as a recogniser writes them when it does not take them for letters.
 _LETTER_NAMES = {
