@@ -29,6 +29,7 @@ from agent.booking.keywords import keywords
 from agent.booking.request import BookingRequest, Change
 from agent.booking.store import BookingStore, StoreError
 from agent.deadline import speaking_time_s, until_late
+from agent.pace import ModelPace
 from agent.phrasing import Phrasing
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
@@ -98,6 +99,7 @@ class Receptionist(Agent):
         self._turns = 0
         self._turn: Turn | None = None
         self._typed = False
+        self._pace = ModelPace()
         self._warm_up: asyncio.Task[None] | None = None
         self._settled: asyncio.Future[Plan] = asyncio.get_running_loop().create_future()
 
@@ -265,21 +267,39 @@ class Receptionist(Agent):
             yield f"{sentence} "
         if plan.brief is None:
             return
-        missing_question = plan.question.endswith("?")
-        missing_words = True
-        limit = MAX_SENTENCES - len(ready) - len(split(plan.closing))
-        async for sentence in self._model_sentences(plan, request, talk, limit):
-            if missing_words and not ready:
-                self._timeline.emit(EventType.REPLY_STARTED, source="llm")
-            missing_words = missing_words and sentence == wording.FILLER
-            missing_question = missing_question and not sentence.endswith("?")
+        if plan.question == wording.UNKNOWN or self._pace.is_worth_waiting():
+            worded = self._worded(plan, request, talk, ready)
+        else:
+            worded = self._in_own_words(plan, ready)
+        async for sentence in worded:
             yield f"{sentence} "
-        if missing_words or missing_question:
-            reason = "no_words" if missing_words else "no_question"
-            self._timeline.emit(EventType.REPLY_REPLACED, reason=reason, text=plan.question)
-            yield f"{plan.question} "
         if plan.closing:
             yield plan.closing
+
+    async def _in_own_words(self, plan: Plan, said: list[str]) -> AsyncIterator[str]:
+        if not said:
+            self._timeline.emit(EventType.REPLY_STARTED, source="code")
+        yield plan.question
+
+    async def _worded(
+        self, plan: Plan, request: BookingRequest, talk: llm.ChatContext, ready: list[str]
+    ) -> AsyncIterator[str]:
+        """The model's words under the plan's brief, and the code's where they do not come."""
+        said = list(ready)
+        limit = MAX_SENTENCES - len(ready) - len(split(plan.closing))
+        async for sentence in self._model_sentences(plan, request, talk, limit):
+            if not said:
+                self._timeline.emit(EventType.REPLY_STARTED, source="llm")
+            said.append(sentence)
+            yield sentence
+        words = [sentence for sentence in said[len(ready) :] if sentence != wording.FILLER]
+        self._pace.tell(in_time=bool(words))
+        asks = any(sentence.endswith("?") for sentence in words)
+        if not words or (plan.question.endswith("?") and not asks):
+            reason = "no_question" if words else "no_words"
+            self._timeline.emit(EventType.REPLY_REPLACED, reason=reason, text=plan.question)
+            async for sentence in self._in_own_words(plan, said):
+                yield sentence
 
     async def _model_sentences(
         self, plan: Plan, request: BookingRequest, talk: llm.ChatContext, limit: int
