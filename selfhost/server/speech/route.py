@@ -61,6 +61,8 @@ async def speech(body: SpeechRequest, request: Request, held: Held) -> Streaming
     return StreamingResponse(
         _encoded(first, chunks, encoder(body.response_format), state.metrics),
         media_type=CONTENT_TYPES[body.response_format],
+        # Clients that find no id here warn of it at each sentence.
+        headers={"x-request-id": uuid.uuid4().hex},
     )
 
 
