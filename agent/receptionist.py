@@ -29,10 +29,13 @@ from agent.booking.keywords import keywords
 from agent.booking.request import BookingRequest, Change
 from agent.booking.store import BookingStore, StoreError
 from agent.deadline import speaking_time_s, until_late
+from agent.foresight import after, greeting
 from agent.pace import ModelPace
 from agent.phrasing import Phrasing
+from agent.readiness import Readiness
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_recorded, recorded
 from agent.speech.finding import Finding
+from agent.speech.prepared import PreparedVoice
 from agent.speech.sentences import split
 from agent.speech.speakable import speakable
 from agent.speech.stream import checked
@@ -71,6 +74,7 @@ class Receptionist(Agent):
         today: the hotel's date; passed in, so that a call can be heard on any day.
         reply_deadline_s: how long the caller waits for the model's words before the code's.
         request: what an earlier connection of the same call had gathered.
+        voice: speaks, with sound made beforehand where it can; None where nothing is to be heard.
     """
 
     def __init__(
@@ -83,6 +87,7 @@ class Receptionist(Agent):
         today: Callable[[], date],
         reply_deadline_s: float,
         request: BookingRequest | None = None,
+        voice: PreparedVoice | None = None,
     ) -> None:
         super().__init__(
             instructions=wording.instructions(hotel),
@@ -100,6 +105,7 @@ class Receptionist(Agent):
         self._turn: Turn | None = None
         self._typed = False
         self._pace = ModelPace()
+        self._readiness = Readiness(voice, self._foresee) if voice is not None else None
         self._warm_up: asyncio.Task[None] | None = None
         self._settled: asyncio.Future[Plan] = asyncio.get_running_loop().create_future()
 
@@ -114,14 +120,18 @@ class Receptionist(Agent):
         self._standing = replace(self._standing, plan=plan)
         self.session.on("speech_created", self._on_speech_created)
         self.session.on("conversation_item_added", self._on_item_added)
+        if self._readiness is not None:
+            self._readiness.attach(self.session)
         self._publish_booking(())
         self._warm_up = asyncio.create_task(self._fill_prefix())
-        await self.session.say(f"{plan.opening} {plan.question}", add_to_chat_ctx=True)
+        await self.session.say(greeting(self._hotel), add_to_chat_ctx=True)
 
     async def on_exit(self) -> None:
         """Leave nothing running for a caller who has gone."""
         if self._warm_up is not None:
             self._warm_up.cancel()
+        if self._readiness is not None:
+            await self._readiness.aclose()
 
     async def on_user_turn_completed(
         self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
@@ -165,21 +175,19 @@ class Receptionist(Agent):
     async def tts_node(
         self, text: AsyncIterable[str], model_settings: ModelSettings
     ) -> AsyncIterator[rtc.AudioFrame]:
-        """Synthesise each sentence as soon as it is there: no tokenizer holds it back again."""
+        """Speak each sentence as soon as it is there: no tokenizer holds it back again."""
         voice = self.session.tts
-        if voice is None or voice.capabilities.streaming:
-            async for frame in Agent.default.tts_node(self, text, model_settings):
-                self._timeline.replies.reached(Stage.FIRST_AUDIO)
-                yield frame
-            return
-        options = self.session.conn_options.tts_conn_options
-        async for sentence in text:
-            if not sentence.strip():
-                continue
-            async with voice.synthesize(sentence.strip(), conn_options=options) as stream:
-                async for audio in stream:
-                    self._timeline.replies.reached(Stage.FIRST_AUDIO)
-                    yield audio.frame
+
+        def whole(rest: AsyncIterable[str]) -> AsyncIterable[rtc.AudioFrame]:
+            return Agent.default.tts_node(self, rest, model_settings)
+
+        if self._readiness is None or voice is None:
+            frames = whole(text)
+        else:
+            frames = self._readiness.speak(text, whole if voice.capabilities.streaming else None)
+        async for frame in frames:
+            self._timeline.replies.reached(Stage.FIRST_AUDIO)
+            yield frame
 
     def _is_current(self, turn: Turn) -> bool:
         """Whether nothing was committed since the turn was foreseen."""
@@ -210,6 +218,9 @@ class Receptionist(Agent):
 
     def _is_unfinished(self, text: str) -> bool:
         return is_unfinished(text, self._hear(text), self._standing.request)
+
+    def _foresee(self, text: str) -> Plan:
+        return self._work_out(text).plan
 
     def _work_out(self, text: str) -> Turn:
         before = self._standing
@@ -248,6 +259,8 @@ class Receptionist(Agent):
         if turn.request != before.request:
             self._publish_booking(turn.request.history[len(before.request.history) :])
         self._expect(turn.plan.asked)
+        if self._readiness is not None:
+            self._readiness.turn_over(turn.plan, after(self._standing, self._hotel))
 
     def _expect(self, asked: Asked) -> None:
         """Tell the recogniser which words the answer is likely to hold."""

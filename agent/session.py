@@ -18,6 +18,8 @@ from livekit.agents.voice.agent_session import SessionConnectOptions
 from livekit.plugins import openai, silero
 
 from agent.settings import SELFHOSTED_KEY, Provider, Settings
+from agent.speech.prepared import PreparedVoice, Shelf
+from agent.speech.synthesis import synthesiser
 
 # Models whose names start so let the client's VAD end a segment and take `keywords`; the model
 # server answers to this name too.
@@ -38,6 +40,8 @@ STT_CONNECT = APIConnectOptions(max_retry=1_000, retry_interval=1.0, timeout=5.0
 # A late answer is worse than the short one that the code has ready, so the model gets one try.
 LLM_CONNECT = APIConnectOptions(max_retry=0, timeout=10.0)
 TTS_CONNECT = APIConnectOptions(max_retry=2, retry_interval=0.5, timeout=5.0)
+# Whoever wants the sentence after all has it synthesised then.
+TTS_AHEAD_CONNECT = APIConnectOptions(max_retry=0, timeout=5.0)
 # The receptionist answers without the model, so failures of the model alone never end a call.
 MAX_UNRECOVERABLE_ERRORS = 1_000
 
@@ -136,6 +140,8 @@ class Models:
     stt: agents_stt.STT[Any]
     llm: agents_llm.LLM[Any]
     tts: agents_tts.TTS[Any]
+    # For sentences that may never be wanted: its failures are none of the session's.
+    tts_ahead: agents_tts.TTS[Any] | None
     session_vad: agents_vad.VAD
 
     @classmethod
@@ -150,7 +156,21 @@ class Models:
             stt=build_stt(settings, load_vad(STT_MIN_SILENCE_S), keywords),
             llm=build_llm(settings),
             tts=build_tts(settings),
+            tts_ahead=build_tts(settings) if settings.makes_replies_ahead else None,
             session_vad=load_vad(SESSION_MIN_SILENCE_S),
+        )
+
+    def voice(self, shelf: Shelf) -> PreparedVoice:
+        """The call's voice.
+
+        Args:
+            shelf: the sound that it has already.
+        """
+        ahead = self.tts_ahead
+        return PreparedVoice(
+            synthesiser(self.tts, TTS_CONNECT),
+            None if ahead is None else synthesiser(ahead, TTS_AHEAD_CONNECT),
+            shelf,
         )
 
 

@@ -25,6 +25,14 @@ class Provider(StrEnum):
     OPENROUTER = "openrouter"
 
 
+class SpeechAhead(StrEnum):
+    """What is synthesised before it is wanted; some of it is never heard."""
+
+    NONE = "none"
+    COMMON = "common"  # once a worker: the greeting, and the sentences that calls share
+    ALL = "all"  # and, while the caller speaks, what the reply would be
+
+
 class BadSettings(ValueError):
     """Settings that cannot work, with what was expected, what came, and what to do."""
 
@@ -55,6 +63,7 @@ class Settings(BaseSettings):
     tts_model: str | None = None
     tts_voice: str | None = None
     tts_api_key: SecretStr | None = None
+    speech_ahead: SpeechAhead | None = None
 
     model_server_port: int = 8100
     model_server_api_key: SecretStr | None = None
@@ -148,6 +157,21 @@ class Settings(BaseSettings):
     def tts_url(self) -> str | None:
         """Where speech is, or None for the OpenAI client's own default."""
         return self._url(self.tts_provider, self.tts_base_url, self.model_server_port)
+
+    @property
+    def makes_common_speech_ahead(self) -> bool:
+        """Whether each worker synthesises the sentences that calls share, once."""
+        return self.speech_ahead is not SpeechAhead.NONE
+
+    @property
+    def makes_replies_ahead(self) -> bool:
+        """Whether replies are synthesised before the caller's turn is over.
+
+        Unless it is set, only with a server of one's own: others are paid by the character.
+        """
+        if self.speech_ahead is None:
+            return self.tts_provider is Provider.SELFHOSTED
+        return self.speech_ahead is SpeechAhead.ALL
 
     @staticmethod
     def _url(provider: Provider, base_url: str | None, port: int) -> str | None:

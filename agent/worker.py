@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import importlib
 import logging
 import uuid
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from livekit.agents import AgentServer, JobContext, JobProcess, room_io, tokenize
 from livekit.agents.worker import ServerEnvOption
@@ -17,9 +21,13 @@ from agent.booking.hotel import Hotel, load_hotel
 from agent.booking.keywords import keywords
 from agent.booking.store import BookingStore, open_store
 from agent.faults import Apologist
+from agent.foresight import greeting, of_every_call
 from agent.receptionist import Receptionist
 from agent.session import Models, build_session
 from agent.settings import Settings
+from agent.speech.prepared import Shelf
+from agent.speech.sentences import split
+from agent.speech.sound_folder import SoundFolder
 from agent.telemetry.call import CallTelemetry
 from agent.timeline.caller_line import CallerLine
 from agent.timeline.clock import CallClock
@@ -28,6 +36,7 @@ from agent.timeline.observer import SessionObserver
 from agent.timeline.publisher import Publisher
 from agent.timeline.recording import Recorder
 from agent.timeline.timeline import Timeline
+from agent.warm_up import WarmUp, load_slow_code
 
 logger = logging.getLogger("agent.worker")
 
@@ -39,6 +48,8 @@ def create_server(settings: Settings) -> AgentServer:
         settings: valid settings of this process; jobs are processes of their own and read the
             same environment again.
     """
+    sounds = TemporaryDirectory(prefix="hotel-voice-sounds-")
+    atexit.register(sounds.cleanup)
     server = AgentServer(
         ws_url=settings.livekit_url,
         api_key=settings.livekit_api_key,
@@ -51,7 +62,7 @@ def create_server(settings: Settings) -> AgentServer:
         load_threshold=0.99,
         num_idle_processes=1,
         initialize_process_timeout=30.0,
-        setup_fnc=prepare,
+        setup_fnc=partial(prepare, sounds=Path(sounds.name)),
     )
     server.rtc_session()(answer_call)
     return server
@@ -75,27 +86,54 @@ class Parts:
     hotel: Hotel
     store: BookingStore
     models: Models
+    warm_up: WarmUp | None
+    sounds: SoundFolder | None
 
     @classmethod
-    def load(cls) -> Parts:
+    def load(cls, sounds: Path | None) -> Parts:
         settings = Settings.load()
         hotel = load_hotel(settings.hotel, name_override=settings.hotel_name)
         # Both are loaded on first use otherwise, and would hold up the loop in mid-call.
         importlib.import_module("openai.lib.streaming.chat")
         tokenize.basic.hyphenate_word("reception")
+        load_slow_code()
+        folder = SoundFolder(sounds) if sounds and settings.makes_common_speech_ahead else None
         return cls(
             settings=settings,
             hotel=hotel,
             store=open_store(settings.database_url),
             models=Models.load(settings, keywords(frozenset(), hotel)),
+            sounds=folder,
+            warm_up=WarmUp(settings, folder) if folder is not None else None,
         )
 
+    def warm_up_for_call(self) -> None:
+        """Make the greeting now, and what else calls share while no call comes."""
+        if self.warm_up is not None:
+            self.warm_up.make_now(split(greeting(self.hotel)))
+            self.warm_up.make_meanwhile(of_every_call(self.hotel))
 
-def prepare(process: JobProcess) -> None:
-    """Load a job process's parts; what cannot be loaded is told to the caller who comes."""
+    def shelf(self) -> Shelf:
+        """The sound that is there when a call begins; reads files."""
+        shelf = Shelf()
+        if self.sounds is not None:
+            for sentence in of_every_call(self.hotel):
+                shelf.put(sentence, self.sounds.load(sentence))
+        return shelf
+
+
+def prepare(process: JobProcess, sounds: Path | None = None) -> None:
+    """Load a job process's parts; what cannot be loaded is told to the caller who comes.
+
+    Args:
+        process: the one that this runs in.
+        sounds: the folder in which one worker's job processes keep sentences' sound; None to make
+            none beforehand.
+    """
     process.userdata["telemetry"] = CallTelemetry.load()
     try:
-        process.userdata["parts"] = Parts.load()
+        parts = process.userdata["parts"] = Parts.load(sounds)
+        parts.warm_up_for_call()
     except Exception as error:
         logger.exception("a call's parts could not be loaded")
         process.userdata["parts"] = error
@@ -135,6 +173,8 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
     if isinstance(parts, Exception):
         raise parts
     assert isinstance(parts, Parts)
+    if parts.warm_up is not None:
+        parts.warm_up.stop()
     call_id = ctx.job.room.sid or f"console-{uuid.uuid4().hex[:12]}"
     ctx.log_context_fields = {"call_id": call_id}
     providers = parts.settings.describe_providers()
@@ -150,6 +190,7 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
         today=date.today,
         reply_deadline_s=parts.settings.reply_deadline_s,
         request=await asyncio.to_thread(parts.store.load, call_id),
+        voice=parts.models.voice(await asyncio.to_thread(parts.shelf)),
     )
     if ctx.is_fake_job():
         SessionObserver(timeline).attach(session)

@@ -86,3 +86,23 @@ def test_a_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENROUTER_API_KEY", "sk-other-secret")
     settings = Settings.load()
     assert "secret" not in repr(settings.llm_api_key) + str(settings.describe_providers())
+
+
+@pytest.mark.parametrize(
+    ("provider", "wanted", "common", "replies"),
+    [
+        ("selfhosted", "", True, True),
+        ("livekit", "", True, False),  # paid by the character, and some of it is never heard
+        ("livekit", "all", True, True),
+        ("selfhosted", "common", True, False),
+        ("selfhosted", "none", False, False),
+    ],
+)
+def test_speech_is_made_ahead_where_it_costs_nothing_or_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, provider: str, wanted: str, common: bool, replies: bool
+) -> None:
+    monkeypatch.setenv("TTS_PROVIDER", provider)
+    monkeypatch.setenv("SPEECH_AHEAD", wanted)
+    settings = Settings.load()
+    assert settings.makes_common_speech_ahead is common
+    assert settings.makes_replies_ahead is replies
