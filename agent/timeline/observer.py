@@ -105,8 +105,8 @@ class SessionObserver:
             text = " ".join([*turn.finals, event.transcript])
             self._timeline.emit(EventType.PARTIAL_TRANSCRIPT, text=text)
             return
-        turn.finals.append(event.transcript)
-        now_ms = turn.final_ms = self._timeline.clock.now_ms()
+        now_ms = self._timeline.clock.now_ms()
+        turn.hears_final(event.transcript, now_ms)
         self._timeline.emit(
             EventType.FINAL_TRANSCRIPT,
             t_ms=now_ms,
@@ -136,7 +136,8 @@ class SessionObserver:
         self._heard = self._unfinished = True
         turn, line = self._turn, self._line
         final_ms, gap = None, None
-        if not self._answered and turn.heard_words:
+        asked = turn.heard_words and not turn.was_over_before(self._quiet_ms)
+        if asked and not self._answered:
             final_ms = turn.final_ms
             if line is not None and final_ms is not None:
                 last_ms = turn.last_sound_ms(line.last_ms, line.audible)
@@ -154,7 +155,7 @@ class SessionObserver:
 
     def _resume(self) -> None:
         """A reply goes on that a sound of the caller's had stopped; it answers what it did."""
-        self._heard = self._answered = True
+        self._heard = True
         self._timeline.emit(
             EventType.AGENT_SPEAKING,
             turn=self._reply_turn,

@@ -39,12 +39,17 @@ class CallerTurn:
         # A sound that nothing was heard in was no beginning; a pause is no new one.
         if self.speech_started_ms is None or not self.heard_words:
             self.speech_started_ms = at_ms
-        self.speech_ended_ms = self.end_detected_ms = self.decided_ms = None
+        self.speech_ended_ms = self.end_detected_ms = None
 
     def stops_speaking(self, at_ms: float, now_ms: float) -> None:
         """The detector says, now, that the caller fell silent at `at_ms`."""
         self.speaking = False
         self.speech_ended_ms, self.end_detected_ms = at_ms, now_ms
+
+    def hears_final(self, text: str, now_ms: float) -> None:
+        """A piece of the turn is settled; if it was decided to be over, it was not."""
+        self.finals.append(text)
+        self.final_ms, self.decided_ms = now_ms, None
 
     def was_over_before(self, at_ms: float) -> bool:
         """Whether all its sound was before a moment, and nothing is going to answer it."""

@@ -210,6 +210,34 @@ async def test_a_reply_that_goes_on_after_a_murmur_answers_no_new_turn(call: Cal
     assert again.fields == {"final_to_speech_ms": None, "gap_ms": None, "waterfall": None}
 
 
+async def test_a_turn_that_goes_on_after_its_decision_is_decided_anew(call: Call) -> None:
+    call.user("speaking")
+    call.user("listening")
+    call.heard("My name is", final=True)
+    call.asked("My name is")
+    call.user("speaking")
+    call.user("listening")
+    call.heard("Priya Raman.", final=True)
+    call.asked("Priya Raman.")
+    finals = [e for e in call.timeline.events if e.type is EventType.FINAL_TRANSCRIPT]
+    assert [e.fields["text"] for e in finals] == ["My name is", "My name is Priya Raman."]
+    assert {e.turn for e in finals} == {1}
+
+
+async def test_words_that_come_after_the_reply_went_on_keep_their_times(call: Call) -> None:
+    await answer_a_turn(call)
+    call.user("speaking")
+    call.agent("listening")
+    call.user("listening")
+    call.clocks.pass_s(1.5)
+    call.agent("speaking")
+    call.clocks.pass_s(1)
+    call.heard("Not the sixteenth.", final=True)
+    final = [e for e in call.timeline.events if e.type is EventType.FINAL_TRANSCRIPT][-1]
+    assert final.turn == 2
+    assert final.fields["speech_to_final_ms"] == pytest.approx(2500, abs=1)
+
+
 async def test_a_murmur_that_the_reply_went_on_over_is_no_part_of_the_next_turn(call: Call) -> None:
     await answer_a_turn(call)
     call.user("speaking")
