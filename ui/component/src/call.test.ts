@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fold } from "./call";
-import { andThen, callOf, events, heard, speaking, spoken } from "./testing";
+import { andThen, callOf, events, heard, parts, speaking, spoken } from "./testing";
 import type { Body } from "./timeline";
 
 const booked = (
@@ -99,4 +99,38 @@ test("a second agent's turns follow the first's, and the request stays", () => {
     ["0.1", "1.0", "1.1"],
   );
   assert.equal(call.booking.guests.value, 2);
+});
+
+test("a turn has the moments of its last silence, and the parts of its first answer", () => {
+  const went_on = callOf(
+    [1, { type: "speech_started" }],
+    [1, { type: "speech_ended" }],
+    [1, heard("Two")],
+    [1, { type: "speech_started" }],
+  );
+  assert.equal(went_on.turns[0]?.moments.speech_ended, null);
+  const gap = parts({ end_of_speech: 500 });
+  const call = callOf(
+    [1, { type: "speech_ended" }], // at 0 ms, and each other 100 ms later
+    [1, heard("Two guests.")],
+    [1, { type: "reply_started", source: "code" }],
+    [1, speaking(400, 500, gap)],
+    [1, { type: "speech_ended" }],
+    [1, speaking(400, 900, parts({ end_of_speech: 900 }))],
+  );
+  assert.deepEqual(call.turns[0]?.moments, {
+    speech_ended: 0,
+    final_transcript: 100,
+    reply_started: 200,
+    agent_speaking: 300,
+  });
+  assert.equal(call.turns[0]?.waterfall, gap);
+  assert.deepEqual(call.told, { leg: 0, t_ms: 500 });
+});
+
+test("what cannot be true is told with its turn", () => {
+  const call = fold([
+    [{ seq: 1, turn: 2, t_ms: 0, impossible: ["gap_ms of 200000"], ...speaking() }],
+  ]);
+  assert.deepEqual(call.impossible, ["turn 2: gap_ms of 200000"]);
 });

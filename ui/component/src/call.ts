@@ -6,6 +6,7 @@
  */
 
 import { FIELDS, type Component, type Field, type TimelineEvent, type Value } from "./timeline";
+import { type Moments, NO_MOMENTS, type Parts } from "./waterfall";
 
 export interface Delays {
   speech_to_final_ms: number | null;
@@ -25,6 +26,9 @@ export interface Turn {
   final_text: string | null;
   spoken: readonly Spoken[];
   delays: Delays;
+  /** What the gap was spent on; null where that was not told. */
+  waterfall: Parts | null;
+  moments: Moments;
 }
 
 export interface Entry {
@@ -51,6 +55,10 @@ export interface Call {
   /** The key of the turn that the agent's words belong to as they come. */
   current_turn: string | null;
   ended: string | null;
+  /** The latest moment that was told of, on the clock of the agent that is the `leg`-th. */
+  told: { leg: number; t_ms: number } | null;
+  /** What was told that cannot be true, and is not drawn. */
+  impossible: readonly string[];
 }
 
 const UNKNOWN: Delays = { speech_to_final_ms: null, final_to_speech_ms: null, gap_ms: null };
@@ -64,12 +72,24 @@ export const NEW_CALL: Call = {
   activity: null,
   current_turn: null,
   ended: null,
+  told: null,
+  impossible: [],
 };
 
 export const turnKey = (leg: number, turn: number): string => `${leg}.${turn}`;
 
 /** The call after one more event of the agent that is its `leg`-th, counted from 0. */
 export function apply(call: Call, event: TimelineEvent, leg: number): Call {
+  const { impossible = [], turn, t_ms } = event;
+  const latest_ms = call.told?.leg === leg ? Math.max(call.told.t_ms, t_ms) : t_ms;
+  return {
+    ...after(call, event, leg),
+    told: { leg, t_ms: latest_ms },
+    impossible: [...call.impossible, ...impossible.map((what) => `turn ${turn}: ${what}`)],
+  };
+}
+
+function after(call: Call, event: TimelineEvent, leg: number): Call {
   const key = turnKey(leg, event.turn);
   const inTurn = (change: (turn: Turn) => Partial<Turn>): Call => ({
     ...call,
@@ -81,7 +101,21 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
     case "call_started":
       return { ...call, ended: null };
     case "speech_started":
-      return { ...call, activity: "listening" };
+      return {
+        ...call,
+        turns: withTurn(call.turns, key, (turn) =>
+          // A caller who goes on has ended nothing yet.
+          isAnswered(turn) ? {} : { moments: NO_MOMENTS },
+        ),
+        activity: "listening",
+      };
+    case "speech_ended":
+      return {
+        ...call,
+        turns: withTurn(call.turns, key, (turn) =>
+          isAnswered(turn) ? {} : { moments: { ...turn.moments, speech_ended: event.t_ms } },
+        ),
+      };
     case "partial_transcript":
       return worked(
         inTurn(() => ({ heard: { text: event.text, final: false } })),
@@ -94,6 +128,7 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
             heard: { text: event.text, final: true },
             final_text: event.text,
             delays: { ...turn.delays, speech_to_final_ms: event.speech_to_final_ms },
+            moments: { ...turn.moments, final_transcript: event.t_ms, reply_started: null },
           })),
           activity: "thinking",
         },
@@ -102,13 +137,12 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
         // could tell that it works again: the next turn is a new chance.
         "llm",
       );
-    case "reply_started":
-      return event.source === "llm"
-        ? worked(
-            inTurn(() => ({})),
-            "llm",
-          )
-        : inTurn(() => ({}));
+    case "reply_started": {
+      const begun = inTurn(({ moments }) => ({
+        moments: { ...moments, reply_started: moments.reply_started ?? event.t_ms },
+      }));
+      return event.source === "llm" ? worked(begun, "llm") : begun;
+    }
     case "agent_speaking":
       // A reply that pauses and goes on starts to sound twice; the caller waited for the first.
       return worked(
@@ -120,6 +154,11 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
               ...turn.delays,
               final_to_speech_ms: turn.delays.final_to_speech_ms ?? event.final_to_speech_ms,
               gap_ms: turn.delays.gap_ms ?? event.gap_ms,
+            },
+            waterfall: isAnswered(turn) ? turn.waterfall : event.waterfall,
+            moments: {
+              ...turn.moments,
+              agent_speaking: turn.moments.agent_speaking ?? event.t_ms,
             },
           })),
           activity: "speaking",
@@ -147,7 +186,6 @@ export function apply(call: Call, event: TimelineEvent, leg: number): Call {
       };
     case "call_ended":
       return { ...call, ended: event.reason, activity: null };
-    case "speech_ended":
     case "interrupted":
     case "reply_replaced": // agent_stopped tells what was spoken in the end
     case "unknown":
@@ -163,6 +201,8 @@ export function fold(logs: readonly (readonly TimelineEvent[])[]): Call {
   );
 }
 
+const isAnswered = (turn: Turn): boolean => turn.moments.agent_speaking !== null;
+
 function withTurn(
   turns: readonly Turn[],
   key: string,
@@ -170,7 +210,15 @@ function withTurn(
 ): readonly Turn[] {
   const index = turns.findIndex((turn) => turn.key === key);
   if (index === -1) {
-    const turn: Turn = { key, heard: null, final_text: null, spoken: [], delays: UNKNOWN };
+    const turn: Turn = {
+      key,
+      heard: null,
+      final_text: null,
+      spoken: [],
+      delays: UNKNOWN,
+      waterfall: null,
+      moments: NO_MOMENTS,
+    };
     return [...turns, { ...turn, ...change(turn) }];
   }
   return turns.map((turn, at) => (at === index ? { ...turn, ...change(turn) } : turn));

@@ -2,6 +2,8 @@
 
 import { type Call, NEW_CALL, fold, turnKey } from "./call";
 import type { Typed, Words } from "./captions";
+import type { HeardGaps } from "./delays";
+import type { Device } from "./devices";
 import { type Log, merge } from "./log";
 import type { Problem } from "./problems";
 import type { TimelineEvent } from "./timeline";
@@ -28,6 +30,8 @@ export interface Screen {
   muted: boolean;
   /** Null without a microphone: the caller types. */
   microphone: boolean;
+  /** The microphones and loudspeakers that can be chosen. */
+  devices: readonly Device[];
   /** The browser wants a press before it plays sound. */
   sound_blocked: boolean;
   started_at: number | null;
@@ -38,6 +42,8 @@ export interface Screen {
   call: Call;
   words: readonly Words[];
   typed: readonly Typed[];
+  /** The gaps that this browser heard itself. */
+  heard_gaps: HeardGaps;
 }
 
 export type Action =
@@ -52,7 +58,9 @@ export type Action =
   | { type: "events"; agent: string; events: readonly TimelineEvent[] }
   | { type: "words"; segment: string; text: string; final: boolean }
   | { type: "typed"; id: string; text: string }
+  | { type: "gap_heard"; turn: string; gap_ms: number }
   | { type: "muted"; muted: boolean }
+  | { type: "devices"; devices: readonly Device[] }
   | { type: "microphone_lost" }
   | { type: "reconnecting"; reconnecting: boolean }
   | { type: "sound_blocked"; blocked: boolean }
@@ -64,6 +72,7 @@ export const IDLE: Screen = {
   reconnecting: false,
   muted: false,
   microphone: true,
+  devices: [],
   sound_blocked: false,
   started_at: null,
   ended_at: null,
@@ -72,6 +81,7 @@ export const IDLE: Screen = {
   call: NEW_CALL,
   words: [],
   typed: [],
+  heard_gaps: {},
 };
 
 /** Problems that the agent's being there, or its first sign of life, puts an end to. */
@@ -118,8 +128,12 @@ export function update(screen: Screen, action: Action): Screen {
       const after = screen.call.turns.at(-1)?.key ?? null;
       return { ...screen, typed: [...screen.typed, { id: action.id, text: action.text, after }] };
     }
+    case "gap_heard":
+      return { ...screen, heard_gaps: { ...screen.heard_gaps, [action.turn]: action.gap_ms } };
     case "muted":
       return { ...screen, muted: action.muted };
+    case "devices":
+      return { ...screen, devices: action.devices };
     case "microphone_lost":
       return { ...screen, microphone: false, problem: { code: "microphone_lost" } };
     case "reconnecting":

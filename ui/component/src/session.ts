@@ -20,7 +20,11 @@ import {
   createLocalAudioTrack,
 } from "livekit-client";
 
+import { turnKey } from "./call";
+import { type HeardGap, Pairing } from "./heard";
+import { Hearing, type Side } from "./hearing";
 import { type Problem, addressProblem, microphoneProblem } from "./problems";
+import { type DeviceKind, choices } from "./devices";
 import type { Action, Screen } from "./screen";
 import { Snapshots } from "./snapshots";
 import { TOPIC, readEvent } from "./timeline";
@@ -49,6 +53,10 @@ export class Session {
   private agent: RemoteParticipant | null = null;
   private snapshots: Snapshots | null = null;
   private microphone: LocalAudioTrack | null = null;
+  private hearing: Hearing | null = null;
+  private pairing = new Pairing();
+  /** The devices that the caller chose; the system's own where nothing was. */
+  private readonly chosen: Partial<Record<DeviceKind, string>> = {};
   /** Counts calls begun and ended, so that what an abandoned one still brings is dropped. */
   private attempt = 0;
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
@@ -65,7 +73,7 @@ export class Session {
   ) {}
 
   /** The sound of one side, to show the level of; null where there is none yet. */
-  track(side: "guest" | "hotel"): MediaStreamTrack | null {
+  track(side: Side): MediaStreamTrack | null {
     if (side === "guest") return this.microphone?.mediaStreamTrack ?? null;
     const publications = [...(this.agent?.audioTrackPublications.values() ?? [])];
     return publications.find(({ track }) => track)?.track?.mediaStreamTrack ?? null;
@@ -81,10 +89,12 @@ export class Session {
     const attempt = ++this.attempt;
     const abandoned = (): boolean => attempt !== this.attempt;
     this.dispatch({ type: "call_pressed", microphone: withMicrophone });
-    const opened = withMicrophone ? await openMicrophone() : null;
+    const opened = withMicrophone ? await openMicrophone(this.chosen.audioinput) : null;
     if (abandoned()) return isProblem(opened) ? undefined : opened?.stop();
     if (isProblem(opened)) return this.fail(opened);
     this.microphone = opened;
+    this.watchDevices();
+    if (opened) this.listen();
 
     const pass = await requestPass();
     if (abandoned()) return;
@@ -106,6 +116,56 @@ export class Session {
     if (here) this.adopt(here);
     else this.expectAgent(pass);
     void room.startAudio().catch(() => undefined); // told by AudioPlaybackStatusChanged
+    if (this.chosen.audiooutput)
+      void room.switchActiveDevice("audiooutput", this.chosen.audiooutput).catch(() => undefined);
+  }
+
+  /** Hears the gaps that the caller hears; without a microphone there is nothing to time. */
+  private listen(): void {
+    this.pairing = new Pairing();
+    this.hearing = new Hearing(
+      (side) => this.track(side),
+      (gap) => {
+        const turn = this.pairing.heard(gap);
+        if (turn !== null) this.dispatch({ type: "gap_heard", turn, gap_ms: gap.gap_ms });
+      },
+    );
+  }
+
+  /** The agent told of an answer: whose gap that was, if it was heard. */
+  private answered(turn: number): void {
+    const key = turnKey(this.screen().legs.length - 1, turn);
+    const gap: HeardGap | null = this.pairing.answered(key, Date.now());
+    if (gap) this.dispatch({ type: "gap_heard", turn: key, gap_ms: gap.gap_ms });
+  }
+
+  /** Another microphone or loudspeaker, from now on and for the next call. */
+  async choose(kind: DeviceKind, id: string): Promise<void> {
+    this.chosen[kind] = id;
+    try {
+      if (kind === "audioinput") await this.microphone?.setDeviceId(id);
+      else await this.room?.switchActiveDevice(kind, id);
+    } catch {
+      // It was pulled out between the list and the choice; the old one goes on.
+    }
+    await this.listDevices();
+  }
+
+  private watchDevices(): void {
+    navigator.mediaDevices?.addEventListener("devicechange", this.listDevices);
+    void this.listDevices();
+  }
+
+  private readonly listDevices = async (): Promise<void> => {
+    const found = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
+    this.dispatch({ type: "devices", devices: choices(found, this.current()) });
+  };
+
+  private current(): Partial<Record<DeviceKind, string | undefined>> {
+    return {
+      audioinput: this.microphone?.mediaStreamTrack.getSettings().deviceId,
+      audiooutput: this.chosen.audiooutput ?? "default",
+    };
   }
 
   hangUp(): void {
@@ -241,6 +301,7 @@ export class Session {
     if (!event) return;
     this.dispatch({ type: "events", agent: from.identity, events: [event] });
     void this.snapshots?.fill();
+    if (event.type === "agent_speaking" && event.gap_ms !== null) this.answered(event.turn);
     if (event.type === "call_ended")
       this.after("goodbye", GOODBYE_MS, () => this.finish(this.farewell()));
   }
@@ -291,6 +352,9 @@ export class Session {
   private release(): void {
     this.attempt += 1;
     void this.room?.disconnect();
+    this.hearing?.close();
+    this.hearing = null;
+    navigator.mediaDevices?.removeEventListener("devicechange", this.listDevices);
     this.microphone?.stop();
     this.microphone = null;
     this.room = null;
@@ -315,10 +379,11 @@ const isProblem = (answer: object | null): answer is Problem => answer !== null 
 const hasTheCall = (participant: RemoteParticipant): boolean =>
   participant.kind === ParticipantKind.AGENT && !(ON_BEHALF_ATTRIBUTE in participant.attributes);
 
-async function openMicrophone(): Promise<LocalAudioTrack | Problem> {
+async function openMicrophone(device: string | undefined): Promise<LocalAudioTrack | Problem> {
   if (!window.isSecureContext || !navigator.mediaDevices) return { code: "microphone_insecure" };
   try {
     return await createLocalAudioTrack({
+      ...(device === undefined ? {} : { deviceId: device }), // wished for, not insisted on
       autoGainControl: true,
       echoCancellation: true,
       noiseSuppression: true,

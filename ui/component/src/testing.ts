@@ -2,6 +2,11 @@
 
 import { type Call, apply, fold } from "./call";
 import type { Body, TimelineEvent } from "./timeline";
+import { PARTS, type Parts } from "./waterfall";
+
+/** Parts of a gap; those that are not named took no time. */
+export const parts = (named: Partial<Record<keyof Parts, number | null>>): Parts =>
+  ({ ...Object.fromEntries(PARTS.map((part) => [part, 0])), ...named }) as Parts;
 
 /** Events of one agent, each with its turn, numbered in their order. */
 export const events = (...parts: [turn: number, body: Body][]): TimelineEvent[] =>
@@ -21,7 +26,8 @@ export const heard = (text: string, speech_to_final_ms: number | null = null): B
 export const speaking = (
   final_to_speech_ms: number | null = null,
   gap_ms: number | null = null,
-): Body => ({ type: "agent_speaking", final_to_speech_ms, gap_ms });
+  waterfall: Parts | null = null,
+): Body => ({ type: "agent_speaking", final_to_speech_ms, gap_ms, waterfall });
 
 export const spoken = (text: string, interrupted = false): Body => ({
   type: "agent_stopped",

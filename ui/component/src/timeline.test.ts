@@ -16,8 +16,20 @@ test("an event is read with its own fields", () => {
       type: "agent_speaking",
       final_to_speech_ms: 640,
       gap_ms: 1180.5,
+      waterfall: null,
     },
   );
+});
+
+test("what cannot be true is left out, and said", () => {
+  const speaking = (fields: object) => readEvent(line({ type: "agent_speaking", ...fields }))!;
+  const late = speaking({ gap_ms: 200_000, final_to_speech_ms: -1 });
+  assert.equal((late as { gap_ms: unknown }).gap_ms, null);
+  assert.deepEqual(late.impossible, ["final_to_speech_ms of -1", "gap_ms of 200000"]);
+  const unequal = speaking({ gap_ms: 900, waterfall: { end_of_speech: 100 } });
+  assert.equal((unequal as { waterfall: unknown }).waterfall, null);
+  assert.deepEqual(unequal.impossible, ["a waterfall that is not the gap's"]);
+  assert.equal(speaking({ gap_ms: null, waterfall: null }).impossible, undefined);
 });
 
 test("a duration that was not measured is unknown, not zero", () => {

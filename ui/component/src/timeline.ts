@@ -5,6 +5,8 @@
  * that is absent or not a number is null: unknown is never zero.
  */
 
+import { type Parts, readParts } from "./waterfall";
+
 export const TOPIC = "voice.timeline";
 export const SNAPSHOT_METHOD = "timeline.snapshot";
 export const VERSION = 1;
@@ -36,7 +38,13 @@ export type Body =
   | { type: "speech_ended" }
   | { type: "final_transcript"; text: string; speech_to_final_ms: number | null }
   | { type: "reply_started"; source: string | null }
-  | { type: "agent_speaking"; final_to_speech_ms: number | null; gap_ms: number | null }
+  | {
+      type: "agent_speaking";
+      final_to_speech_ms: number | null;
+      gap_ms: number | null;
+      /** What the gap was spent on; null where it was not told, or cannot be true. */
+      waterfall: Parts | null;
+    }
   | { type: "agent_stopped"; text: string; interrupted: boolean }
   | { type: "interrupted" }
   | {
@@ -51,7 +59,18 @@ export type Body =
   /** A type that this page does not know: it keeps its place in the sequence and shows nothing. */
   | { type: "unknown" };
 
-export type TimelineEvent = { seq: number; turn: number; t_ms: number } & Body;
+export type TimelineEvent = {
+  seq: number;
+  turn: number;
+  t_ms: number;
+  /** What it tells that cannot be true, and is left out. */
+  impossible?: readonly string[];
+} & Body;
+
+/** No caller waits two minutes for an answer: a longer delay is a clock that was set. */
+const MAX_DELAY_MS = 120_000;
+const DELAYS = ["silence_to_final_ms", "final_to_speech_ms", "gap_ms"];
+const DURATIONS = [...DELAYS, "speech_to_final_ms"];
 
 type Json = Record<string, unknown>;
 
@@ -61,7 +80,21 @@ export function readEvent(source: unknown): TimelineEvent | null {
   if (!isObject(data) || data.v !== VERSION) return null;
   const { seq, turn, t_ms } = data;
   if (!isCount(seq) || seq < 1 || !isCount(turn) || typeof t_ms !== "number") return null;
-  return { seq, turn, t_ms, ...readBody(data) };
+  const event = { seq, turn, t_ms, ...readBody(data) };
+  const impossible = impossibleOf(data, event);
+  return impossible.length === 0 ? event : { ...event, impossible };
+}
+
+/** What an event tells that cannot be true. What is null was not measured, and is no such thing. */
+function impossibleOf(data: Json, body: Body): string[] {
+  const told = (name: string): boolean => data[name] !== null && data[name] !== undefined;
+  const found = DURATIONS.filter((name) => told(name) && duration(data[name]) === null);
+  const late = DELAYS.filter((name) => (duration(data[name]) ?? 0) > MAX_DELAY_MS);
+  const unequal =
+    body.type === "agent_speaking" && told("waterfall") && body.waterfall === null
+      ? ["a waterfall that is not the gap's"]
+      : [];
+  return [...[...found, ...late].map((name) => `${name} of ${String(data[name])}`), ...unequal];
 }
 
 /** One page of a snapshot: its events and the sequence number to go on from, null at the end. */
@@ -92,12 +125,15 @@ function readBody(data: Json): Body {
       };
     case "reply_started":
       return { type: data.type, source: typeof data.source === "string" ? data.source : null };
-    case "agent_speaking":
+    case "agent_speaking": {
+      const gap_ms = delay(data.gap_ms);
       return {
         type: data.type,
-        final_to_speech_ms: duration(data.final_to_speech_ms),
-        gap_ms: duration(data.gap_ms),
+        final_to_speech_ms: delay(data.final_to_speech_ms),
+        gap_ms,
+        waterfall: readParts(data.waterfall, gap_ms),
       };
+    }
     case "agent_stopped":
       return { type: data.type, text: text(data.text), interrupted: data.interrupted === true };
     case "booking_updated":
@@ -157,5 +193,9 @@ const isComponent = (data: unknown): data is Component =>
 const text = (data: unknown): string => (typeof data === "string" ? data : "");
 const duration = (data: unknown): number | null =>
   typeof data === "number" && Number.isFinite(data) && data >= 0 ? data : null;
+const delay = (data: unknown): number | null => {
+  const ms = duration(data);
+  return ms === null || ms > MAX_DELAY_MS ? null : ms;
+};
 const value = (data: unknown): Value | null =>
   typeof data === "string" || typeof data === "number" ? data : null;

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { lines } from "../captions";
+import { latestTurn } from "../delays";
 import type { Screen } from "../screen";
 import type { Session } from "../session";
 import type { Component } from "../timeline";
@@ -12,6 +13,7 @@ import { DelaysCard } from "./delays-card";
 import { ProblemNote, Reconnecting, TroubleNote } from "./notes";
 import { Status } from "./status";
 import { Welcome } from "./welcome";
+import { useWorkerClock } from "./worker-clock";
 
 interface Props {
   hotel: string;
@@ -51,6 +53,16 @@ function Shown({ hotel, screen, session, start }: Props) {
   );
 }
 
+/** The delays while the call goes on: this turn's grow before one's eyes. */
+function LiveDelays({ screen: { call, phase, heard_gaps } }: { screen: Screen }) {
+  const turn = latestTurn(call);
+  const goes_on = phase === "talking" && call.ended === null;
+  const { speech_ended, agent_speaking } = turn?.moments ?? {};
+  const waits = goes_on && speech_ended != null && agent_speaking === null;
+  const now_ms = useWorkerClock(call, waits);
+  return <DelaysCard call={call} heard={heard_gaps} now_ms={goes_on ? now_ms : null} />;
+}
+
 function CallView({ hotel, screen, session, start }: Props) {
   const { call, phase, problem, reconnecting, sound_blocked, words, typed } = screen;
   const ended = phase === "ended";
@@ -87,7 +99,7 @@ function CallView({ hotel, screen, session, start }: Props) {
       </section>
       <aside tabIndex={0} aria-label="Your request and the delays">
         <BookingCard call={call} />
-        <DelaysCard call={call} />
+        <LiveDelays screen={screen} />
       </aside>
     </div>
   );

@@ -1,8 +1,9 @@
 import { useState } from "preact/hooks";
 
+import { type Device, type DeviceKind, ofKind } from "../devices";
 import type { Screen } from "../screen";
 import type { Session } from "../session";
-import { HangUpIcon, MicrophoneIcon, MutedIcon, PhoneIcon, SendIcon } from "./icons";
+import { DevicesIcon, HangUpIcon, MicrophoneIcon, MutedIcon, PhoneIcon, SendIcon } from "./icons";
 
 interface Props {
   screen: Screen;
@@ -24,6 +25,7 @@ export function Controls({ screen, session, start }: Props) {
   return (
     <div class="controls">
       {screen.microphone && <MuteButton screen={screen} session={session} />}
+      {screen.devices.length > 0 && <Devices screen={screen} session={session} />}
       <TypeInstead session={session} disabled={screen.phase !== "talking"} />
       <button class="hang-up" onClick={() => session.hangUp()}>
         <HangUpIcon />
@@ -44,6 +46,50 @@ export function MuteButton({ screen, session }: { screen: Screen; session: Sessi
     >
       {screen.muted ? <MutedIcon /> : <MicrophoneIcon />}
     </button>
+  );
+}
+
+/** Which microphone and which loudspeaker: opened when wanted, closed with Escape or a choice. */
+function Devices({ screen, session }: { screen: Screen; session: Session }) {
+  const [open, setOpen] = useState(false);
+  const kinds: [DeviceKind, string, Device[]][] = [
+    ["audioinput", "Microphone", screen.microphone ? ofKind(screen.devices, "audioinput") : []],
+    ["audiooutput", "Loudspeaker", ofKind(screen.devices, "audiooutput")],
+  ];
+  return (
+    <div class="devices" onKeyDown={({ key }) => key === "Escape" && setOpen(false)}>
+      <button
+        class="round"
+        aria-expanded={open}
+        aria-label="Choose microphone and loudspeaker"
+        title="Microphone and loudspeaker"
+        onClick={() => setOpen(!open)}
+      >
+        <DevicesIcon />
+      </button>
+      {open && (
+        <div class="card choice" role="group" aria-label="Devices">
+          {kinds.map(
+            ([kind, name, devices]) =>
+              devices.length > 0 && (
+                <label key={kind}>
+                  <span>{name}</span>
+                  <select
+                    value={devices.find(({ is_used }) => is_used)?.id ?? ""}
+                    onChange={({ currentTarget }) => void session.choose(kind, currentTarget.value)}
+                  >
+                    {devices.map(({ id, name }) => (
+                      <option key={id} value={id}>
+                        {name}
+                      </option>
+                    ))}
+                  </select>
+                </label>
+              ),
+          )}
+        </div>
+      )}
+    </div>
   );
 }
 

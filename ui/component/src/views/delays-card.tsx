@@ -1,25 +1,40 @@
 import type { Call } from "../call";
-import { NAMES, chart, measured, seconds, summary } from "../delays";
+import { type HeardGaps, NAMES, chart, latestTurn, measured, seconds, summary } from "../delays";
+import { KINDS, type Kind } from "../waterfall";
+import { Waterfall } from "./waterfall";
 
-const SIZE = { width: 340, height: 138 };
-const FRAME = { left: 30, top: 8, width: 306, height: 110 };
+const SIZE = { width: 340, height: 112 };
+const FRAME = { left: 30, top: 8, width: 306, height: 84 };
 const MOST_TURNS = 10;
 
-/** Where the time went: each delay's latest value and median, what it means, and all by turn. */
-export function DelaysCard({ call }: { call: Call }) {
+interface Props {
+  call: Call;
+  /** The gaps that this browser heard itself; a recording has none. */
+  heard: HeardGaps;
+  /** Now on the worker's clock; null once nothing more will happen. */
+  now_ms: number | null;
+}
+
+/** Where the time went: this turn's gap as it unfolds, the delays, and the last turns' gaps. */
+export function DelaysCard({ call, heard, now_ms }: Props) {
   const turns = measured(call);
+  const turn = latestTurn(call);
   return (
     <section class="card delays" aria-labelledby="delays-title">
       <h2 id="delays-title">Where the time went</h2>
+      {turn && <Waterfall turn={turn} heard={heard} now_ms={now_ms} />}
+      {call.impossible.length > 0 && (
+        <p class="small impossible" title={call.impossible.join("; ")}>
+          Left out, since it cannot be true: {call.impossible.at(-1)}
+          {call.impossible.length > 1 && `, and ${call.impossible.length - 1} more`}
+        </p>
+      )}
       <dl class="legend">
         {NAMES.map(({ field, name, meaning }) => {
           const { latest, median, count } = summary(turns, field);
           return (
-            <div key={field} class={field} data-delay={field}>
-              <dt>
-                <i aria-hidden="true" />
-                {name}
-              </dt>
+            <div key={field} data-delay={field}>
+              <dt>{name}</dt>
               <dd class="value">
                 {seconds(latest)}
                 {count > 1 && (
@@ -36,22 +51,42 @@ export function DelaysCard({ call }: { call: Call }) {
       {turns.length === 0 ? (
         <p class="empty">The chart begins with your first turn.</p>
       ) : (
-        <Chart turns={turns.slice(-MOST_TURNS)} />
+        <Chart turns={turns.slice(-MOST_TURNS)} heard={heard} />
       )}
     </section>
   );
 }
 
-function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
-  const drawn = chart(turns, FRAME);
-  const names = Object.fromEntries(NAMES.map(({ field, name }) => [field, name]));
+function Chart({ turns, heard }: { turns: ReturnType<typeof measured>; heard: HeardGaps }) {
+  const drawn = chart(turns, heard, FRAME);
+  const kinds = [...new Set(drawn.bars.map(({ kind }) => kind))];
+  const under = FRAME.top + FRAME.height + 14;
   return (
     <figure>
+      <figcaption>
+        <span>Gap by turn</span>
+        <ul class="kinds">
+          {(Object.keys(KINDS) as Kind[])
+            .filter((kind) => kinds.includes(kind))
+            .map((kind) => (
+              <li key={kind} class={kind}>
+                <i aria-hidden="true" />
+                {KINDS[kind]}
+              </li>
+            ))}
+          {drawn.heard.length > 0 && (
+            <li class="heard">
+              <i aria-hidden="true" />
+              heard here
+            </li>
+          )}
+        </ul>
+      </figcaption>
       <svg
         class="chart"
         viewBox={`0 0 ${SIZE.width} ${SIZE.height}`}
         role="img"
-        aria-label="Delays by turn, in seconds; the table after it has the same numbers"
+        aria-label="Gaps by turn, in seconds; the table after it has the same numbers"
       >
         {drawn.ticks.map(({ y, seconds: value_s }) => (
           <g key={value_s}>
@@ -64,29 +99,28 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
         ))}
         {drawn.bars.map((bar) => (
           <rect
-            key={`${bar.turn}.${bar.field}`}
-            class={bar.field}
+            key={`${bar.turn}.${bar.key}`}
+            class={bar.kind}
+            data-turn={bar.turn}
             x={bar.x}
             y={bar.y}
             width={bar.width}
             height={bar.height}
-            rx="1.5"
           >
-            <title>{`Turn ${bar.turn}, ${names[bar.field]}: ${seconds(bar.ms)}`}</title>
+            <title>{`Turn ${bar.turn}, ${bar.name}: ${seconds(bar.ms)}`}</title>
           </rect>
         ))}
+        {drawn.heard.map(({ turn, x, y, width, ms }) => (
+          <line key={turn} class="heard" x1={x} x2={x + width} y1={y} y2={y}>
+            <title>{`Turn ${turn}, heard here: ${seconds(ms)}`}</title>
+          </line>
+        ))}
         {drawn.turns.map(({ x, number }) => (
-          <text
-            key={number}
-            class="tick"
-            x={x}
-            y={FRAME.top + FRAME.height + 14}
-            text-anchor="middle"
-          >
+          <text key={number} class="tick" x={x} y={under} text-anchor="middle">
             {number}
           </text>
         ))}
-        <text class="tick" x={FRAME.left - 5} y={FRAME.top + FRAME.height + 14} text-anchor="end">
+        <text class="tick" x={FRAME.left - 5} y={under} text-anchor="end">
           turn
         </text>
       </svg>
@@ -100,17 +134,17 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
                 {name}
               </th>
             ))}
+            <th scope="col">Gap heard here</th>
           </tr>
         </thead>
         <tbody>
-          {turns.map(({ number, delays }) => (
+          {turns.map(({ key, number, delays }) => (
             <tr key={number}>
               <th scope="row">{number}</th>
               {NAMES.map(({ field }) => (
-                <td key={field}>
-                  {delays[field] === null ? "not measured" : seconds(delays[field])}
-                </td>
+                <td key={field}>{orUnknown(delays[field])}</td>
               ))}
+              <td>{orUnknown(heard[key] ?? null)}</td>
             </tr>
           ))}
         </tbody>
@@ -118,3 +152,5 @@ function Chart({ turns }: { turns: ReturnType<typeof measured> }) {
     </figure>
   );
 }
+
+const orUnknown = (ms: number | null): string => (ms === null ? "not measured" : seconds(ms));

@@ -34,6 +34,7 @@ export interface Recorded {
 }
 
 const WHEN = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const NONE_HEARD = {}; // a browser that was not in the call heard nothing of it
 const STEP_MS = { short: 1_000, long: 10_000 };
 
 /** A recorded call, seen as it was seen live, with a playhead that can be moved. */
@@ -103,7 +104,7 @@ export function Replay({ recorded, close }: { recorded: Recorded; close(): void 
         </section>
         <aside tabIndex={0} aria-label="The request and the delays">
           <BookingCard call={call} />
-          <DelaysCard call={call} />
+          <DelaysCard call={call} heard={NONE_HEARD} now_ms={at_ms} />
         </aside>
       </div>
     </div>
