@@ -14,25 +14,43 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from agent.timeline.events import Event, EventType
+from agent.timeline.waterfall import PARTS
 
 UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One delay of a turn: the event that carries it, and the field that it stands in.
+    """One delay of a turn.
 
-    `whole` marks the gap, which the other stages are parts of or lead up to.
+    Args:
+        field: its name in figures and in the CSV.
+        event: which event carries it.
+        name: as people read it.
+        meaning: from when to when it is.
+        part: its name in the event's `waterfall`; None where it is a field of the event itself.
+        whole: the gap, which the parts add up to and the other delays lead up to.
     """
 
     field: str
     event: EventType
     name: str
     meaning: str
+    part: str | None = None
     whole: bool = False
 
+    def told_by(self, event: Event) -> float | None:
+        """What an event says of this stage, in milliseconds; None where it says nothing."""
+        if event.type is not self.event:
+            return None
+        if self.part is None:
+            value = event.fields.get(self.field)
+        else:
+            value = (event.fields.get("waterfall") or {}).get(self.part)
+        return None if value is None else float(value)
 
-STAGES = (
+
+DELAYS = (
     Stage(
         "speech_to_final_ms",
         EventType.FINAL_TRANSCRIPT,
@@ -59,7 +77,34 @@ STAGES = (
         whole=True,
     ),
 )
-"""Every stage that is shown anywhere. A new field of an event becomes a stage by a line here."""
+
+_MEANINGS = {
+    "end_of_speech": "From the last sound until the detector says that the caller fell silent.",
+    "final_transcript": "From there until the last words were there as text.",
+    "end_of_turn": "Until it was decided that the caller had finished, and not paused.",
+    "first_token": "Until the first text of the reply, from the code or the model.",
+    "first_sentence": "Until its first sentence was whole.",
+    "check": "Until that sentence was allowed to be spoken.",
+    "first_audio": "Until the first sound of it was made.",
+    "playout": "Until its first audible sound left for the room.",
+    "network": "The way there and back, as estimated.",
+    "unexplained": "What is left of the gap, and none of the others took.",
+}
+
+PARTS_OF_GAP = tuple(
+    Stage(
+        f"{part}_ms",
+        EventType.AGENT_SPEAKING,
+        part.replace("_", " ").capitalize(),
+        _MEANINGS[part],
+        part=part,
+    )
+    for part in PARTS
+)
+"""What a gap was spent on, in the order in which it happened."""
+
+STAGES = (*DELAYS, *PARTS_OF_GAP)
+"""Every stage that is shown anywhere."""
 
 GAP = next(stage for stage in STAGES if stage.whole)
 
@@ -131,6 +176,7 @@ def summarise(recording: str, events: Sequence[Event], problems: Sequence[str] =
     began: dict[int, datetime] = {}
     known_at: dict[int, int] = {}
     heard: list[int] = []
+    answered: set[int] = set()
     for event in events:
         if event.type is EventType.CALL_STARTED:
             providers = _providers(event.fields.get("providers"))
@@ -138,14 +184,18 @@ def summarise(recording: str, events: Sequence[Event], problems: Sequence[str] =
             heard.append(event.turn)
         delays = timed.setdefault(event.turn, {})
         began.setdefault(event.turn, event.wall)
-        for stage in STAGES:
-            value = event.fields.get(stage.field) if event.type is stage.event else None
-            # A caller who goes on after a pause gets another final; the last one was answered.
-            # A reply that pauses starts to sound twice; the caller waited for the first.
-            is_told = event.type is EventType.AGENT_SPEAKING and stage.field in delays
-            if value is not None and not is_told:
-                delays[stage.field] = float(value)
-                known_at[event.turn] = event.seq
+        # A caller who goes on after a pause gets another final; the last one was answered.
+        # A reply that pauses starts to sound twice; the caller waited for the first.
+        if event.type is EventType.AGENT_SPEAKING and event.turn in answered:
+            continue
+        told = {
+            stage.field: value for stage in STAGES if (value := stage.told_by(event)) is not None
+        }
+        if told:
+            delays.update(told)
+            known_at[event.turn] = event.seq
+            if event.type is EventType.AGENT_SPEAKING:
+                answered.add(event.turn)
     turns = [
         Turn(recording, turn, number, known_at[turn], began[turn], providers, timed[turn])
         for number, turn in enumerate(heard, start=1)
@@ -230,6 +280,12 @@ def sets(turns: Sequence[Turn]) -> dict[str, list[Turn]]:
 def slowest(turns: Iterable[Turn], count: int) -> list[Turn]:
     """The turns with the longest gaps, the longest first."""
     return sorted(having(turns, GAP), key=lambda turn: -turn.delays_ms[GAP.field])[:count]
+
+
+def longest_parts(turn: Turn, count: int) -> list[Stage]:
+    """What most of a turn's gap was spent on, the longest first; none where it was not told."""
+    told = [stage for stage in PARTS_OF_GAP if turn.delays_ms.get(stage.field, 0.0) > 0]
+    return sorted(told, key=lambda stage: -turn.delays_ms[stage.field])[:count]
 
 
 def to_csv(turns: Iterable[Turn]) -> str:

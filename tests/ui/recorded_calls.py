@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,17 @@ from agent.timeline.clock import CallClock
 from agent.timeline.events import EventType
 from agent.timeline.recording import Recorder
 from agent.timeline.timeline import Timeline
+from agent.timeline.waterfall import PARTS
 
 SELFHOSTED = {"stt": "selfhosted/default", "llm": "selfhosted/default", "tts": "selfhosted/default"}
 CLOUD = {**SELFHOSTED, "llm": "openrouter/openai/gpt-4.1-mini"}
 BEGAN = datetime(2026, 10, 1, 9, 30, tzinfo=UTC)
+
+
+def waterfall(gap_ms: float, **known_ms: float) -> dict[str, float | None]:
+    """A gap's parts: those that are known, and the rest of it unexplained."""
+    rest_ms = gap_ms - sum(known_ms.values())
+    return {**dict.fromkeys(PARTS), **known_ms, "unexplained": rest_ms}
 
 
 class RecordedCall:
@@ -53,8 +61,18 @@ class RecordedCall:
         silence_to_final_ms: float = 400.0,
         final_to_speech_ms: float = 600.0,
         changes: tuple[tuple[str, Any], ...] = (),
+        parts: Mapping[str, float] | None = None,
     ) -> None:
-        """The caller speaks for two seconds, and is answered for two."""
+        """The caller speaks for two seconds, and is answered for two.
+
+        Args:
+            heard: the caller's words.
+            answer: the agent's.
+            silence_to_final_ms: from the caller's last sound to the final words.
+            final_to_speech_ms: from there to the agent's first sound.
+            changes: what the booking has from then on.
+            parts: what the gap was spent on, as far as it is known; None for a recording without.
+        """
         self.now_s += 1.0
         self.timeline.turn += 1
         self._emit(EventType.SPEECH_STARTED)
@@ -83,10 +101,12 @@ class RecordedCall:
                 ],
             )
         self.now_s += final_to_speech_ms / 1000
+        gap_ms = silence_to_final_ms + final_to_speech_ms
         self._emit(
             EventType.AGENT_SPEAKING,
             final_to_speech_ms=final_to_speech_ms,
-            gap_ms=silence_to_final_ms + final_to_speech_ms,
+            gap_ms=gap_ms,
+            **({"waterfall": waterfall(gap_ms, **parts)} if parts else {}),
         )
         self.now_s += 2.0
         self._emit(EventType.AGENT_STOPPED, text=answer, interrupted=False)
@@ -107,6 +127,11 @@ def booking_call(folder: Path, call_id: str = "RM_booking", **options: Any) -> P
         "From October 16 to October 20. For how many guests?",
         changes=(("check_in", "2026-10-16"), ("check_out", "2026-10-20")),
     )
-    call.turn("For two guests, please.", "Two guests. Which room?", final_to_speech_ms=1900.0)
+    call.turn(
+        "For two guests, please.",
+        "Two guests. Which room?",
+        final_to_speech_ms=1900.0,
+        parts={"end_of_speech": 250.0, "final_transcript": 150.0, "first_sentence": 1500.0},
+    )
     call.turn("A double room.", "A double room. What is the name?")
     return call.ends()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +18,7 @@ from livekit import api, rtc
 from agent.booking.request import REQUIRED, Field
 from agent.timeline.events import SNAPSHOT_METHOD, TOPIC, Event, EventType
 from agent.timeline.publisher import snapshot
+from tests.ui.recorded_calls import waterfall
 from tests.ui.services import RoomServer
 
 SAMPLE_RATE_HZ = 24_000
@@ -158,14 +159,22 @@ class ScriptedAgent:
         *,
         final_to_speech_ms: float | None = None,
         gap_ms: float | None = None,
+        parts: Mapping[str, float] | None = None,
         pace_s: float = 0.0,
         interrupted: bool = False,
     ) -> None:
-        """A reply: its events, its words one by one, and a tone while it lasts."""
+        """A reply: its events, its words one by one, and a tone while it lasts.
+
+        `parts` is what the gap was spent on, as far as it is known.
+        """
         await self.emit(EventType.REPLY_STARTED, turn, source="code")
         await self.state("speaking")
         await self.emit(
-            EventType.AGENT_SPEAKING, turn, final_to_speech_ms=final_to_speech_ms, gap_ms=gap_ms
+            EventType.AGENT_SPEAKING,
+            turn,
+            final_to_speech_ms=final_to_speech_ms,
+            gap_ms=gap_ms,
+            waterfall=None if gap_ms is None or parts is None else waterfall(gap_ms, **parts),
         )
         tone = asyncio.create_task(self.tone(max(0.1, pace_s * len(text.split()))))
         writer = await self.begin_words()

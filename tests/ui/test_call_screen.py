@@ -29,6 +29,7 @@ async def test_a_call_is_shown_as_it_happens(open_page: Open, answer: Answer) ->
     await expect(partial).to_contain_text("From October")
     await agent.emit(EventType.PARTIAL_TRANSCRIPT, 1, text="From October sixteenth")
     await expect(partial).to_contain_text("From October sixteenth")
+    await agent.emit(EventType.SPEECH_ENDED, 1)
     await agent.emit(
         EventType.FINAL_TRANSCRIPT, 1, text="From October sixteenth.", speech_to_final_ms=2310
     )
@@ -39,12 +40,23 @@ async def test_a_call_is_shown_as_it_happens(open_page: Open, answer: Answer) ->
     await agent.book(1, ("check_in", None, "2026-10-16"), check_in="2026-10-16")
     await expect(page.locator("[data-field=check_in]")).to_contain_text("Fri, 16 Oct 2026")
 
-    await agent.say(1, "From October 16. Until when?", final_to_speech_ms=640, gap_ms=1180)
+    # The gap unfolds while it lasts …
+    waterfall = page.locator(".waterfall")
+    await expect(waterfall.locator("[data-part=final_transcript]")).to_be_visible()
+    await expect(waterfall.locator("[data-part=reply_started] .growing")).to_be_visible()
+    # … and is divided once it is over.
+    parts = {"end_of_speech": 250.0, "first_sentence": 600.0, "network": 20.0}
+    await agent.say(
+        1, "From October 16. Until when?", final_to_speech_ms=640, gap_ms=1180, parts=parts
+    )
+    await expect(waterfall.locator("[data-part=first_sentence]")).to_contain_text("600 ms")
+    await expect(waterfall.locator("[data-part=unexplained]")).to_contain_text("310 ms")
+    await expect(waterfall.locator("[data-part=check]")).to_contain_text("unknown")
+    await expect(waterfall.locator("[data-gap=told]")).to_have_text("1.18 s")
     await expect(heard.locator("[data-delay=speech_to_final_ms]")).to_contain_text("2.31 s")
     await expect(heard.locator("[data-delay=final_to_speech_ms]")).to_contain_text("0.64 s")
     await expect(heard.locator("[data-delay=gap_ms]")).to_contain_text("1.18 s")
-    for delay in ("speech_to_final_ms", "final_to_speech_ms", "gap_ms"):
-        await expect(page.locator(f".chart rect.{delay}")).to_have_count(1)
+    await expect(page.locator(".chart rect")).to_have_count(4)
     await expect(page.locator(".legend [data-delay=speech_to_final_ms]")).to_contain_text(
         "includes the time you spend speaking"
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.timeline.events import EventType
 from agent.timeline.recording import read
-from tests.ui.recorded_calls import BEGAN, CLOUD, RecordedCall, booking_call
+from tests.ui.recorded_calls import BEGAN, CLOUD, RecordedCall, booking_call, waterfall
 from ui import latency
 from ui.latency import GAP, STAGES, Call
 
@@ -45,7 +45,21 @@ def test_each_stage_of_a_turn_is_taken_from_the_event_that_carries_it(call: Call
         "silence_to_final_ms": 400.0,
         "final_to_speech_ms": 1900.0,
         "gap_ms": 2300.0,
+        "end_of_speech_ms": 250.0,
+        "final_transcript_ms": 150.0,
+        "first_sentence_ms": 1500.0,
+        "unexplained_ms": 400.0,
     }
+
+
+def test_a_recording_without_parts_has_the_delays_alone(call: Call) -> None:
+    assert not call.turns[0].delays_ms.keys() & {stage.field for stage in latency.PARTS_OF_GAP}
+    assert latency.longest_parts(call.turns[0], 3) == []
+
+
+def test_what_most_of_a_gap_was_spent_on_comes_first(call: Call) -> None:
+    longest = latency.longest_parts(call.turns[1], 2)
+    assert [stage.name for stage in longest] == ["First sentence", "Unexplained"]
 
 
 def test_a_turn_leads_to_the_event_at_which_all_of_it_is_known(tmp_path: Path) -> None:
@@ -67,12 +81,18 @@ def test_a_caller_who_goes_on_after_a_pause_is_timed_to_the_last_final(tmp_path:
             silence_to_final_ms=silence_ms,
         )
     # The reply pauses and goes on: the caller waited for its first sound.
-    for gap_ms in (700.0, 4000.0):
-        call.timeline.emit(EventType.AGENT_SPEAKING, final_to_speech_ms=None, gap_ms=gap_ms)
+    for gap_ms, parts in ((700.0, {}), (4000.0, {"check": 10.0})):
+        call.timeline.emit(
+            EventType.AGENT_SPEAKING,
+            final_to_speech_ms=None,
+            gap_ms=gap_ms,
+            waterfall=waterfall(gap_ms, **parts),
+        )
     (turn,) = summary(call.ends()).turns
     assert turn.delays_ms["silence_to_final_ms"] == 300.0
     assert turn.delays_ms["gap_ms"] == 700.0
     assert "final_to_speech_ms" not in turn.delays_ms
+    assert "check_ms" not in turn.delays_ms
 
 
 def test_what_was_not_measured_counts_nowhere_and_is_no_zero(tmp_path: Path) -> None:

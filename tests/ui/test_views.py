@@ -84,7 +84,9 @@ async def test_a_recording_replays_without_a_room_a_model_or_a_key(
     await expect(page.locator("[data-field=check_in]")).to_contain_text("Fri, 16 Oct 2026")
     heard = window.caption("guest", "From October sixteenth to October twentieth.")
     await expect(heard.locator("[data-delay=gap_ms]")).to_contain_text("1.00 s")
-    await expect(page.locator(".chart rect.gap_ms")).to_have_count(2)
+    await expect(page.locator(".chart rect[data-turn='1']")).to_have_count(2)
+    final = page.locator(".waterfall [data-part=final_transcript]")
+    await expect(final).to_contain_text("150 ms")  # the second turn's, which was told in parts
 
     # To a turn of choice, and played to the end from there.
     await page.get_by_label("Go to a turn").select_option("Turn 3 · gap 1.00 s")
@@ -94,6 +96,7 @@ async def test_a_recording_replays_without_a_room_a_model_or_a_key(
     await expect(window.caption("hotel", "A double room. What is the name?")).to_be_visible()
     await expect(page.locator(".status")).to_have_attribute("data-state", "ended")
     await expect(page.get_by_role("button", name="Play")).to_be_visible()
+    await expect(final).to_contain_text("400 ms")  # and the third's, which was not
     assert window.elsewhere == []
 
 
@@ -166,7 +169,10 @@ async def test_latency_compares_two_sets_and_leads_to_the_slow_turns(
 
     await choose("Turns", "Day: 2026-10-01")
     await choose("Compare with", "openrouter")
-    await expect(page.get_by_role("columnheader", name="B − A")).to_be_visible()
+    # Of the delays, and of the parts that one turn of each set was told in.
+    await expect(page.get_by_role("columnheader", name="B − A")).to_have_count(2)
+    sentence = page.get_by_role("row").filter(has_text=re.compile("^First sentence"))
+    await expect(sentence).to_contain_text("1.50")
     await expect(gap.get_by_role("cell").last).to_have_text("+0.00")
 
     async with page.expect_download() as download:

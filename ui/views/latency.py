@@ -9,11 +9,12 @@ import altair as alt
 import streamlit as st
 
 from ui import latency
-from ui.latency import GAP, STAGES, Call, Figures, Turn
+from ui.latency import DELAYS, GAP, PARTS_OF_GAP, STAGES, Call, Figures, Stage, Turn
 from ui.navigation import RECORDING, SEQ, replay_view
 from ui.views.library import library, say_empty
 
 SLOWEST = 10
+LONGEST = 3  # of each of these turns' parts
 FEW = 20  # below this, a p95 is little more than the slowest value
 NONE = "Nothing"
 COLOURS = {"light": ("#0b6275", "#b8631a"), "dark": ("#6cc5d6", "#e3a25a")}
@@ -34,8 +35,7 @@ def show() -> None:
             return
         chosen = _choose(latency.sets(turns))
         _stages(chosen)
-        _over_days(turns)
-        _provider_sets(turns)
+        _by_day_and_providers(turns)
         _slowest(next(iter(chosen.values())))
         st.download_button(
             "Download all turns as CSV",
@@ -78,8 +78,32 @@ def _choose(sets: Mapping[str, list[Turn]]) -> dict[str, list[Turn]]:
 
 def _stages(chosen: Mapping[str, list[Turn]]) -> None:
     st.markdown("## Each stage")
-    found: dict[str, dict[str, Figures]] = {
-        name: {stage.field: latency.figures(turns, stage) for stage in STAGES}
+    if len(chosen) == 2:
+        names = [f"**{one}**: {_escaped(name)}" for one, name in zip("AB", chosen, strict=True)]
+        st.markdown("  \n".join([*names, "In seconds; B − A is the difference of the medians."]))
+        chosen = dict(zip("AB", chosen.values(), strict=True))
+    _figures_of(chosen, DELAYS)
+    st.markdown("## What the gap was spent on")
+    if any(latency.having(turns, stage) for turns in chosen.values() for stage in PARTS_OF_GAP):
+        st.caption(
+            "Each part is what it added: work that was done while the caller still spoke added "
+            "nothing. In one turn the parts add up to its gap; their percentiles do not."
+        )
+        _figures_of(chosen, PARTS_OF_GAP)
+    else:
+        st.caption("These calls were recorded without it.")
+    with st.expander("What these stages are"):
+        st.markdown("\n".join(f"- **{stage.name}**: {stage.meaning}" for stage in STAGES))
+        st.markdown(
+            "p50: half of the turns were at most so slow. p95: of twenty turns, nineteen. "
+            f"With fewer than {FEW} turns (n), p95 is little more than the slowest."
+        )
+
+
+def _figures_of(chosen: Mapping[str, list[Turn]], stages: Sequence[Stage]) -> None:
+    """These stages of one set of turns, or of two side by side: a table, and a chart of it."""
+    found = {
+        name: {stage.field: latency.figures(turns, stage) for stage in stages}
         for name, turns in chosen.items()
     }
     rows = [
@@ -91,20 +115,11 @@ def _stages(chosen: Mapping[str, list[Turn]]) -> None:
                 else _side_by_side([found[name][stage.field] for name in found])
             ),
         }
-        for stage in STAGES
+        for stage in stages
     ]
-    if len(found) == 2:
-        names = [f"**{one}**: {_escaped(name)}" for one, name in zip("AB", found, strict=True)]
-        st.markdown("  \n".join([*names, "In seconds; B − A is the difference of the medians."]))
-        found = dict(zip("AB", found.values(), strict=True))
     st.table(rows, border="horizontal", hide_index=True, alt="Percentiles of each stage")
-    st.altair_chart(_stage_chart(found), width="stretch", alt=_told(found))
-    with st.expander("What these stages are"):
-        st.markdown("\n".join(f"- **{stage.name}**: {stage.meaning}" for stage in STAGES))
-        st.markdown(
-            "p50: half of the turns were at most so slow. p95: of twenty turns, nineteen. "
-            f"With fewer than {FEW} turns (n), p95 is little more than the slowest."
-        )
+    chart = _stage_chart(found, stages)
+    st.altair_chart(chart, width="stretch", alt=_told(found, stages))
 
 
 def _cells(figures: Figures) -> dict[str, str]:
@@ -125,7 +140,9 @@ def _side_by_side(pair: Sequence[Figures]) -> dict[str, str]:
     }
 
 
-def _stage_chart(found: Mapping[str, Mapping[str, Figures]]) -> alt.LayerChart | alt.FacetChart:
+def _stage_chart(
+    found: Mapping[str, Mapping[str, Figures]], shown: Sequence[Stage]
+) -> alt.LayerChart | alt.FacetChart:
     rows = [
         {
             "stage": stage.name,
@@ -135,11 +152,11 @@ def _stage_chart(found: Mapping[str, Mapping[str, Figures]]) -> alt.LayerChart |
             "n": figures.n,
         }
         for name, stages in found.items()
-        for stage in STAGES
+        for stage in shown
         if (figures := stages[stage.field]).p50_ms is not None and figures.p95_ms is not None
     ]
     base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("stage:N", sort=[stage.name for stage in STAGES], title=None),
+        y=alt.Y("stage:N", sort=[stage.name for stage in shown], title=None),
         yOffset=alt.YOffset("set:N", sort=list(found)),
         color=_colours(list(found)),
         tooltip=[
@@ -159,50 +176,60 @@ def _stage_chart(found: Mapping[str, Mapping[str, Figures]]) -> alt.LayerChart |
     return alt.layer(
         base.mark_bar(height=6, opacity=0.45, cornerRadius=3).encode(x=x, x2="p95_s:Q"),
         base.mark_circle(size=130, opacity=1).encode(x=x),
-    ).properties(height=60 + 46 * len(STAGES))
+    ).properties(height=60 + (28 + 12 * (len(found) - 1)) * len(shown))
 
 
-def _over_days(turns: Sequence[Turn]) -> None:
-    days = latency.grouped(latency.having(turns, GAP), lambda turn: turn.day)
-    if len(days) < 2:
+def _by_day_and_providers(turns: Sequence[Turn]) -> None:
+    measured = [stage for stage in STAGES if latency.having(turns, stage)]
+    if not measured:
         return
-    st.markdown("## The gap by day")
+    st.markdown("## By day and by provider set")
+    stage = st.selectbox(
+        "Stage",
+        measured,
+        index=measured.index(GAP) if GAP in measured else 0,
+        format_func=lambda one: one.name,
+        key="latency.stage",
+    )
+    turns = latency.having(turns, stage)
+    days = latency.grouped(turns, lambda turn: turn.day)
+    if len(days) > 1:
+        _over_days(days, stage)
+    _table("Providers", latency.grouped(turns, lambda turn: turn.provider_set), stage)
+
+
+def _over_days(days: dict[str, list[Turn]], stage: Stage) -> None:
     rows = []
     for day, group in days.items():
-        figures = latency.figures(group, GAP)
+        figures = latency.figures(group, stage)
         for name, value in (("p50", figures.p50_ms), ("p95", figures.p95_ms)):
             if value is not None:
-                rows.append({"day": day, "of": name, "gap_s": value / 1000, "n": figures.n})
+                rows.append({"day": day, "of": name, "s": value / 1000, "n": figures.n})
     chart = (
         alt.Chart(alt.Data(values=rows))
         .mark_line(point=alt.OverlayMarkDef(size=70))
         .encode(
             x=alt.X("day:O", title="day (UTC)", axis=alt.Axis(labelAngle=0, labelOverlap=True)),
-            y=alt.Y("gap_s:Q", title="gap, seconds"),
+            y=alt.Y("s:Q", title=f"{stage.name}, seconds"),
             color=_colours(["p50", "p95"], field="of"),
-            tooltip=["day:O", "of:N", alt.Tooltip("gap_s:Q", title="gap (s)", format=".2f"), "n:Q"],
+            tooltip=["day:O", "of:N", alt.Tooltip("s:Q", title="seconds", format=".2f"), "n:Q"],
         )
         .properties(height=240)
     )
-    st.altair_chart(chart, width="stretch", alt="The gap's p50 and p95 by day; the table has them")
-    with st.expander("As a table"):
-        _gap_table("Day (UTC)", dict(reversed(days.items())))
+    told = f"{stage.name}: p50 and p95 by day; the table has them"
+    st.altair_chart(chart, width="stretch", alt=told)
+    _table("Day (UTC)", dict(reversed(days.items())), stage)
 
 
-def _provider_sets(turns: Sequence[Turn]) -> None:
-    sets = latency.grouped(latency.having(turns, GAP), lambda turn: turn.provider_set)
-    st.markdown("## The gap by provider set")
-    _gap_table("Providers", sets)
-
-
-def _gap_table(title: str, groups: Mapping[str, list[Turn]]) -> None:
+def _table(title: str, groups: Mapping[str, list[Turn]], stage: Stage) -> None:
     st.table(
         [
-            {title: _escaped(name), **_cells(latency.figures(group, GAP))}
+            {title: _escaped(name), **_cells(latency.figures(group, stage))}
             for name, group in groups.items()
         ],
         border="horizontal",
         hide_index=True,
+        alt=f"{stage.name} by {title.lower()}",
     )
 
 
@@ -210,11 +237,10 @@ def _slowest(turns: Sequence[Turn]) -> None:
     st.markdown("## The slowest turns")
     with st.container(gap="xxsmall"):
         for turn in latency.slowest(turns, SLOWEST):
-            rest = ", ".join(
-                f"{stage.name} {_s(turn.delays_ms[stage.field])}"
-                for stage in STAGES
-                if not stage.whole and stage.field in turn.delays_ms
-            )
+            stages = latency.longest_parts(turn, LONGEST) or [
+                stage for stage in DELAYS if not stage.whole and stage.field in turn.delays_ms
+            ]
+            rest = ", ".join(f"{stage.name} {_s(turn.delays_ms[stage.field])}" for stage in stages)
             st.page_link(
                 replay_view(),
                 label=f"**{_s(turn.delays_ms[GAP.field])}** · {turn.began:%d %b %H:%M} UTC, "
@@ -231,11 +257,11 @@ def _colours(names: Sequence[str], field: str = "set") -> alt.Color:
     return alt.Color(f"{field}:N", scale=scale, legend=legend)
 
 
-def _told(found: Mapping[str, Mapping[str, Figures]]) -> str:
+def _told(found: Mapping[str, Mapping[str, Figures]], shown: Sequence[Stage]) -> str:
     """The chart in words, for who does not see it."""
     return "; ".join(
         f"{name}: "
-        + ", ".join(f"{stage.name} p50 {_s(stages[stage.field].p50_ms)}" for stage in STAGES)
+        + ", ".join(f"{stage.name} p50 {_s(stages[stage.field].p50_ms)}" for stage in shown)
         for name, stages in found.items()
     )
 

@@ -155,7 +155,7 @@ function after(call: Call, event: TimelineEvent, leg: number): Call {
               final_to_speech_ms: turn.delays.final_to_speech_ms ?? event.final_to_speech_ms,
               gap_ms: turn.delays.gap_ms ?? event.gap_ms,
             },
-            waterfall: isAnswered(turn) ? turn.waterfall : event.waterfall,
+            waterfall: turn.delays.gap_ms === null ? event.waterfall : turn.waterfall,
             moments: {
               ...turn.moments,
               agent_speaking: turn.moments.agent_speaking ?? event.t_ms,
