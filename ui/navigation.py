@@ -16,6 +16,7 @@ STACK = "stack"
 RECORDING = "recording"
 TURN = "turn"
 SEQ = "seq"
+LIVE = "live"  # a room's name: the call that goes on in it
 
 
 def views(all_views: bool) -> list[Page]:

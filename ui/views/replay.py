@@ -11,9 +11,10 @@ import streamlit as st
 
 from agent.timeline.recording import Recording, RecordingError, read
 from ui.call import BUILT
-from ui.navigation import RECORDING, SEQ, TURN
+from ui.navigation import LIVE, RECORDING, SEQ, TURN
 from ui.recordings import Listed
 from ui.settings import PageSettings
+from ui.views import live
 from ui.views.library import library, say_empty
 
 KEY = "replay"
@@ -35,9 +36,13 @@ def replay_screen() -> Any:
 def show() -> None:
     with st.container(key="view", gap="medium"):
         name = st.query_params.get(RECORDING)
+        room = st.query_params.get(LIVE)
         if name is not None:
             _show_named(name)
+        elif room is not None:
+            live.show(replay_screen(), room, on_close=_close)
         else:
+            live.offer()
             _choose()
 
 

@@ -1,13 +1,14 @@
-/** The entry of the replay that Streamlit calls: a list of recordings, or one that plays. */
+/** The entry of the replay that Streamlit calls: the recordings, one that plays, or a live call. */
 
 import type { FrontendRendererArgs } from "@streamlit/component-v2-lib";
 import { render } from "preact";
 
+import { Live, type Watched } from "./views/live";
 import { type Listed, Recordings } from "./views/recordings";
 import { Replay, type Recorded } from "./views/replay";
 
-type Data = { list: Listed[]; left_out: number } | Recorded;
-type Triggers = { open: string | null; close: boolean | null };
+type Data = { list: Listed[]; left_out: number } | Recorded | Watched;
+type Triggers = { open: string | null; close: boolean | null; whole: boolean | null };
 
 const roots = new WeakMap<object, HTMLElement>();
 
@@ -21,6 +22,13 @@ export default function mount(args: FrontendRendererArgs<Triggers, Data>): () =>
         list={data.list}
         left_out={data.left_out}
         open={(name) => setTriggerValue("open", name)}
+      />
+    ) : "live" in data ? (
+      <Live
+        key={data.live}
+        watched={data}
+        ask={() => setTriggerValue("whole", true)}
+        close={() => setTriggerValue("close", true)}
       />
     ) : (
       <Replay
