@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import httpx
 import jwt
+import pytest
+from livekit import api, rtc
 
 from selfhost.ports import free_port
 from tests.ui.endpoints import hanging
 from tests.ui.services import LONG_SECRET, RoomServer
+from ui import reception
 from ui.reception import TOKEN_TTL, Pass, Problem, admit, sign_token
 from ui.settings import Settings
 
@@ -43,6 +49,46 @@ def test_a_token_grants_what_a_caller_needs_and_no_more() -> None:
         "canSubscribe": True,
         "canPublishData": True,
     }
+
+
+async def test_a_token_opens_its_own_room_to_a_caller_and_nothing_else(rooms: RoomServer) -> None:
+    token = sign_token(settings_for(rooms))
+    caller = rtc.Room()
+    await caller.connect(rooms.url, token)
+    try:
+        assert caller.name == claims(token)["video"]["room"]  # type: ignore[index]
+        # An agent says by attributes what it does; a caller cannot say anything of itself.
+        await caller.local_participant.set_attributes({"lk.agent.state": "speaking"})
+        async with api.LiveKitAPI(rooms.url, rooms.key, rooms.secret) as server:
+            listed = await server.room.list_participants(
+                api.ListParticipantsRequest(room=caller.name)
+            )
+        (me,) = listed.participants
+        assert not me.attributes
+        # What a page believes is a participant of kind agent; no data of this one is.
+        assert me.kind == api.ParticipantInfo.Kind.STANDARD
+        assert not me.permission.agent
+        assert not me.permission.hidden
+    finally:
+        await caller.disconnect()
+    # Nor may it ask the room server for anything.
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for method in ("ListRooms", "DeleteRoom", "SendData"):
+            answer = await client.post(
+                f"{rooms.url.replace('ws', 'http', 1)}/twirp/livekit.RoomService/{method}",
+                headers={"Authorization": f"Bearer {token}"},
+                json={"room": caller.name},
+            )
+            assert answer.status_code in (401, 403), method
+
+
+async def test_a_token_is_of_no_use_once_its_minutes_are_over(
+    rooms: RoomServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reception, "TOKEN_TTL", timedelta(minutes=-2))
+    stale = sign_token(settings_for(rooms))
+    with pytest.raises(rtc.ConnectError):
+        await rtc.Room().connect(rooms.url, stale, rtc.RoomOptions(connect_timeout=5))
 
 
 def test_a_token_lives_minutes() -> None:
