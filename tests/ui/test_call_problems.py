@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Playwright, expect
 
-from agent.timeline.events import EventType
+from agent.timeline.events import TOPIC, EventType
 from selfhost.ports import free_port
 from tests.ui.browser import launch, open_window
 from tests.ui.conftest import Answer, Open
@@ -111,6 +111,14 @@ async def test_a_components_error_is_said_in_plain_words(open_page: Open, answer
     await expect(problem.get_by_text("APIStatusError")).not_to_be_visible()
     await agent.hear(1, [], "Two guests.", speech_to_final_ms=900)
     await expect(problem).to_have_count(0)
+    # What cannot be read, or cannot be true, is said and not drawn.
+    await agent.room.local_participant.publish_data('{"v": 9}', reliable=True, topic=TOPIC)
+    await expect(window.note("other_version")).to_contain_text("different versions")
+    await agent.emit(
+        EventType.AGENT_SPEAKING, 1, final_to_speech_ms=None, gap_ms=200_000.0, waterfall=None
+    )
+    await expect(window.app).to_contain_text("cannot be true: turn 1: gap_ms of 200000")
+    await expect(window.page.locator("[data-delay=gap_ms]")).to_contain_text("–")
 
 
 async def test_a_lost_connection_comes_back_or_ends_the_call(

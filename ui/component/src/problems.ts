@@ -23,6 +23,8 @@ export type ProblemCode =
   | "agent_left"
   | "agent_gone"
   | "agent_failed"
+  | "other_version"
+  | "events_missing"
   | "elsewhere";
 
 export interface Problem {
@@ -143,6 +145,16 @@ const EXPLANATIONS: Record<ProblemCode, Explanation> = {
       "Something it needs does not work; the worker's log says what. Please call again in a moment. " +
       "What the hotel noted so far is shown here.",
     command: "python -m agent doctor",
+  },
+  other_version: {
+    title: "The assistant tells of the call in words that this page does not know",
+    remedy:
+      "You can talk as usual, but not all of it is shown. The page and the worker are of different " +
+      "versions: update the older one, then reload this page.",
+  },
+  events_missing: {
+    title: "Something that happened in this call is not shown",
+    remedy: "The assistant could not tell it again. The call itself goes on as usual.",
   },
   elsewhere: {
     title: "This call goes on in another window",

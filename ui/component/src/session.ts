@@ -27,7 +27,7 @@ import { type Problem, addressProblem, microphoneProblem } from "./problems";
 import { type DeviceKind, choices } from "./devices";
 import type { Action, Screen } from "./screen";
 import { Snapshots } from "./snapshots";
-import { TOPIC, readEvent } from "./timeline";
+import { TOPIC, isOfOtherVersion, readEvent } from "./timeline";
 
 /** What the page's server gives for one call. */
 export interface Pass {
@@ -297,8 +297,13 @@ export class Session {
 
   private timeline(payload: Uint8Array, from: RemoteParticipant): void {
     if (from.identity !== this.agent?.identity) return;
-    const event = readEvent(new TextDecoder().decode(payload));
-    if (!event) return;
+    const line = new TextDecoder().decode(payload);
+    const event = readEvent(line);
+    if (!event) {
+      if (isOfOtherVersion(line))
+        this.dispatch({ type: "noticed", problem: { code: "other_version" } });
+      return;
+    }
     this.dispatch({ type: "events", agent: from.identity, events: [event] });
     void this.snapshots?.fill();
     if (event.type === "agent_speaking" && event.gap_ms !== null) this.answered(event.turn);

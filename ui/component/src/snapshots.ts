@@ -42,7 +42,11 @@ export class Snapshots {
       if ((await this.ask()) && !hasGap(this.log())) break;
       await new Promise((resume) => setTimeout(resume, delay_ms));
     }
-    if (hasGap(this.log())) this.hopeless = completeTo(this.log());
+    if (hasGap(this.log())) {
+      this.hopeless = completeTo(this.log());
+      if (this.screen().phase === "talking")
+        this.dispatch({ type: "noticed", problem: { code: "events_missing" } });
+    }
     this.asking = false;
   }
 

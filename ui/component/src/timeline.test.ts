@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readEvent, readSnapshot } from "./timeline";
+import { isOfOtherVersion, readEvent, readSnapshot } from "./timeline";
 
 const line = (fields: object): string =>
   JSON.stringify({ v: 1, seq: 3, turn: 1, t_ms: 120.5, wall: "2026-10-01T10:00:00Z", ...fields });
@@ -61,6 +61,12 @@ test("what is no event of this version is refused", () => {
     line({ turn: "1" }),
   ])
     assert.equal(readEvent(bad), null, bad);
+});
+
+test("an event of another version is told apart from what is no event", () => {
+  assert.equal(isOfOtherVersion(line({ v: 2 })), true);
+  for (const other of [line({}), line({ seq: 0 }), "", "[]", '{"seq": 1}'])
+    assert.equal(isOfOtherVersion(other), false, other);
 });
 
 test("fields of the wrong shape do not reach the screen", () => {

@@ -97,6 +97,12 @@ function impossibleOf(data: Json, body: Body): string[] {
   return [...[...found, ...late].map((name) => `${name} of ${String(data[name])}`), ...unequal];
 }
 
+/** Whether this is an event, but of another version than this page reads. */
+export function isOfOtherVersion(source: string): boolean {
+  const data = parse(source);
+  return isObject(data) && "v" in data && data.v !== VERSION;
+}
+
 /** One page of a snapshot: its events and the sequence number to go on from, null at the end. */
 export function readSnapshot(reply: string): { events: TimelineEvent[]; next_seq: number | null } {
   const data = parse(reply);
