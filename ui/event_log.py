@@ -1,4 +1,4 @@
-"""The events of one call as they come: in order, each once, and whether some are missing. Pure."""
+"""The events of one call as they come: each once, and whether some are missing. Pure."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ class EventLog:
                 self._by_seq.setdefault(event.seq, event)
 
     @property
-    def events(self) -> list[Event]:
-        return [self._by_seq[seq] for seq in sorted(self._by_seq)]
+    def arrived(self) -> tuple[Event, ...]:
+        """In the order in which they came, so that who has seen some has only the later to see."""
+        return tuple(self._by_seq.values())
 
     @property
     def complete_to(self) -> int:

@@ -47,12 +47,13 @@ class Watched:
     """What is known of a watched call.
 
     Args:
-        events: in order of `seq`, of the agent that has the call.
+        legs: the events of each agent that had the call, in the order in which they came; the later
+            ones are those of an agent that took over.
         is_over: nothing more will come.
         problem: why the call cannot be watched, for people; None if it can.
     """
 
-    events: tuple[Event, ...] = ()
+    legs: tuple[tuple[Event, ...], ...] = ()
     is_over: bool = False
     problem: str | None = None
 
@@ -66,13 +67,9 @@ class Watching:
         self._lock = threading.Lock()
         self._watches: dict[str, _Watch] = {}
 
-    def calls(self, wait_s: float = 0.0) -> list[GoingOn]:
-        """The calls that go on, the newest first; none where the room server does not tell.
-
-        Args:
-            wait_s: how long to wait for the very first look.
-        """
-        seen = self._calls.latest(wait_s)
+    def calls(self) -> list[GoingOn]:
+        """The calls that go on, the newest first; none where the room server does not tell."""
+        seen = self._calls.latest()
         return seen.value if seen else []
 
     def watch(self, room: str) -> Watched:
@@ -117,7 +114,7 @@ class _Watch:
         self._settings = settings
         self._room_name = room
         self._asked_s = time.monotonic()
-        self._log = EventLog()
+        self._logs: list[EventLog] = []
         self._seen = Watched()
         self._agent: str | None = None
         self._filling: asyncio.Task[None] | None = None
@@ -185,14 +182,14 @@ class _Watch:
         """Believe the first agent, and one that takes over when it has left."""
         if self._agent is None and participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
             self._agent = participant.identity
-            self._log = EventLog()
+            self._logs.append(EventLog())
             self._fill(room, whole=True)
 
     def _left(self, participant: rtc.RemoteParticipant, over: asyncio.Event) -> None:
         if participant.identity != self._agent:
             return
         self._agent = None
-        if any(event.type is EventType.CALL_ENDED for event in self._seen.events):
+        if any(event.type is EventType.CALL_ENDED for leg in self._seen.legs for event in leg):
             over.set()
 
     def _receive(self, room: rtc.Room, packet: rtc.DataPacket) -> None:
@@ -207,26 +204,25 @@ class _Watch:
         self._fill(room, whole=False)
 
     def _add(self, events: list[Event]) -> None:
-        self._log.add(events)
-        told = tuple(self._log.events)
-        self._seen = Watched(told)
+        self._logs[-1].add(events)
+        self._seen = Watched(tuple(log.arrived for log in self._logs))
 
     def _fill(self, room: rtc.Room, *, whole: bool) -> None:
         """Ask for what is missing, or for all that came after what is known without a gap."""
-        if not whole and not self._log.has_gap:
+        if not whole and not self._logs[-1].has_gap:
             return
         if self._filling is None or self._filling.done():
             self._filling = asyncio.create_task(self._ask_until_whole(room))
 
     async def _ask_until_whole(self, room: rtc.Room) -> None:
         for delay_s in ASK_AGAIN_AFTER_S:
-            if await self._ask(room) and not self._log.has_gap:
+            if await self._ask(room) and not self._logs[-1].has_gap:
                 return
             await asyncio.sleep(delay_s)
 
     async def _ask(self, room: rtc.Room) -> bool:
         """Whether the agent answered, to the last page."""
-        following: int | None = self._log.complete_to + 1
+        following: int | None = self._logs[-1].complete_to + 1
         while following is not None and self._agent is not None:
             first = following
             try:

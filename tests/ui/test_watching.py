@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 from livekit import api
 from playwright.async_api import expect
@@ -19,6 +20,10 @@ from ui.event_log import EventLog, read_snapshot
 from ui.watching import Watched, Watching, observer_token
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+def count(watched: Watched) -> int:
+    return sum(len(leg) for leg in watched.legs)
 
 
 async def seen(watching: Watching, room: str, holds: Callable[[Watched], bool]) -> Watched:
@@ -45,23 +50,67 @@ async def test_whoever_looks_on_in_the_middle_of_a_call_sees_all_of_it(
             speech_to_final_ms=None,
         )
     watching = Watching(settings_for(rooms))
-    whole = await seen(watching, room, lambda watched: len(watched.events) == 30)
-    assert [event.seq for event in whole.events] == list(range(1, 31))
+    whole = await seen(watching, room, lambda watched: count(watched) == 30)
+    assert sorted(event.seq for event in whole.legs[0]) == list(range(1, 31))
 
     # What comes afterwards is pushed; what was lost on the way is asked for.
     await agent.emit(EventType.SPEECH_STARTED, 31, publish=False)
     await agent.emit(EventType.SPEECH_ENDED, 31)
-    await seen(watching, room, lambda watched: len(watched.events) == 32)
+    await seen(watching, room, lambda watched: count(watched) == 32)
 
     # Nobody but the agent is believed, by whatever name.
     for forger in (caller, await answer(room, identity="agent-2", kind="standard")):
         forger.events = list(agent.events)
         await forger.emit(EventType.AGENT_STOPPED, 32, text="The forged words.", interrupted=False)
     await agent.emit(EventType.CALL_ENDED, 32, reason="task_completed")
-    told = await seen(watching, room, lambda watched: len(watched.events) == 33)
-    assert "forged" not in str(told.events)
+    told = await seen(watching, room, lambda watched: count(watched) == 33)
+    assert "forged" not in str(told.legs)
     await agent.leave()
     await seen(watching, room, lambda watched: watched.is_over)
+
+
+async def test_fifty_pages_that_look_on_are_one_observer_to_the_call(
+    page_url: str, rooms: RoomServer, answer: Answer
+) -> None:
+    room = "call-of-many"
+    agent = await answer(room)
+    await answer(room, identity="caller-1", kind="standard")
+    await agent.emit(EventType.FINAL_TRANSCRIPT, 1, text="Before.", speech_to_final_ms=None)
+
+    async def page() -> str:
+        told = ""
+        async with client.stream("GET", f"{page_url}live/{room}") as stream:
+            assert stream.headers["content-type"].startswith("text/event-stream")
+            async for line in stream.aiter_lines():
+                told += line
+                if "Before." in told:
+                    connected.release()
+                if "After." in told:
+                    return told
+        raise AssertionError(f"the stream ended: {told}")
+
+    connected = asyncio.Semaphore(0)
+    limits = httpx.Limits(max_connections=50)
+    async with httpx.AsyncClient(trust_env=False, limits=limits, timeout=20) as client:
+        pages = asyncio.gather(*(page() for _ in range(50)))
+        for _ in range(50):
+            await connected.acquire()
+        await agent.emit(EventType.FINAL_TRANSCRIPT, 1, text="After.", speech_to_final_ms=None)
+        assert all("Before." in told for told in await pages)
+    async with api.LiveKitAPI(rooms.url, rooms.key, rooms.secret) as server:
+        here = await server.room.list_participants(api.ListParticipantsRequest(room=room))
+    assert sum(one.identity.startswith("observer") for one in here.participants) == 1
+    assert agent.snapshots_asked <= 2
+
+
+async def test_a_call_is_watched_by_whoever_sees_its_recording_and_nobody_else(
+    page_url: str,
+) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        for path in ("live", "live/call-x"):
+            answer = await client.get(f"{page_url}{path}", headers={"Host": "hotel.example"})
+            assert answer.status_code == 403
+        assert (await client.get(f"{page_url}live")).status_code == 200
 
 
 async def test_looking_for_a_call_that_is_none_makes_no_room(rooms: RoomServer) -> None:
@@ -85,7 +134,8 @@ async def test_a_page_that_is_opened_in_the_middle_of_a_call_goes_on_with_it(
     window = await open_page()
     page = window.page
     await page.get_by_role("link", name="Replay").click()
-    await page.get_by_role("link").filter(has_text="watch it").first.click(timeout=15_000)
+    # The room server counts a room's people every five seconds.
+    await page.get_by_role("button", name="Watch the call").first.click(timeout=20_000)
     await expect(window.caption("guest", "From October sixteenth.")).to_be_visible(timeout=15_000)
     await expect(window.caption("hotel", "Until when?")).to_be_visible()
     await expect(page.locator("[data-field=check_in]")).to_contain_text("Fri, 16 Oct 2026")
@@ -120,7 +170,7 @@ def test_a_log_knows_what_it_misses_whatever_comes_first() -> None:
     log.add([event(1)])
     assert (log.complete_to, log.has_gap) == (2, True)
     log.add([event(3)])
-    assert [one.seq for one in log.events] == [1, 2, 3, 4]
+    assert [one.seq for one in log.arrived] == [2, 4, 1, 3]
     assert not log.has_gap
 
 

@@ -14,7 +14,6 @@ from ui.call import BUILT
 from ui.navigation import LIVE, RECORDING, SEQ, TURN
 from ui.recordings import Listed
 from ui.settings import PageSettings
-from ui.views import live
 from ui.views.library import library, say_empty
 
 KEY = "replay"
@@ -40,9 +39,8 @@ def show() -> None:
         if name is not None:
             _show_named(name)
         elif room is not None:
-            live.show(replay_screen(), room, on_close=_close)
+            _watch(room)
         else:
-            live.offer()
             _choose()
 
 
@@ -75,9 +73,6 @@ def _choose() -> None:
                 _play(uploaded.name, recording, is_linkable=False)
                 return
         listed = library().listed()
-        if not listed:
-            say_empty()
-            return
         replay_screen()(
             key=f"{KEY}.list",
             data={
@@ -85,7 +80,19 @@ def _choose() -> None:
                 "left_out": max(0, len(listed) - MOST_LISTED),
             },
             on_open_change=_open,
+            on_watch_change=_open_live,
         )
+        if not listed:
+            say_empty()
+
+
+def _watch(room: str) -> None:
+    """A call that goes on: the component follows it by itself (`ui/live.py`)."""
+    replay_screen()(
+        key=f"{KEY}.live",
+        data={"hotel_name": PageSettings.load().hotel_name, "live": room},
+        on_close_change=_close,
+    )
 
 
 def _read_uploaded(content: bytes) -> Recording:
@@ -138,6 +145,12 @@ def _open() -> None:
     name = st.session_state[f"{KEY}.list"].open
     if name:
         st.query_params.from_dict({RECORDING: str(name)})
+
+
+def _open_live() -> None:
+    room = st.session_state[f"{KEY}.list"].watch
+    if room:
+        st.query_params.from_dict({LIVE: str(room)})
 
 
 def _close() -> None:

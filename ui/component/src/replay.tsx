@@ -3,12 +3,12 @@
 import type { FrontendRendererArgs } from "@streamlit/component-v2-lib";
 import { render } from "preact";
 
-import { Live, type Watched } from "./views/live";
+import { Live } from "./views/live";
 import { type Listed, Recordings } from "./views/recordings";
 import { Replay, type Recorded } from "./views/replay";
 
-type Data = { list: Listed[]; left_out: number } | Recorded | Watched;
-type Triggers = { open: string | null; close: boolean | null; whole: boolean | null };
+type Data = { list: Listed[]; left_out: number } | Recorded | { hotel_name: string; live: string };
+type Triggers = { open: string | null; watch: string | null; close: boolean | null };
 
 const roots = new WeakMap<object, HTMLElement>();
 
@@ -22,12 +22,13 @@ export default function mount(args: FrontendRendererArgs<Triggers, Data>): () =>
         list={data.list}
         left_out={data.left_out}
         open={(name) => setTriggerValue("open", name)}
+        watch={(room) => setTriggerValue("watch", room)}
       />
     ) : "live" in data ? (
       <Live
         key={data.live}
-        watched={data}
-        ask={() => setTriggerValue("whole", true)}
+        hotel={data.hotel_name}
+        room={data.live}
         close={() => setTriggerValue("close", true)}
       />
     ) : (

@@ -1,10 +1,7 @@
-import { useEffect, useRef } from "preact/hooks";
-
 import { fold } from "../call";
 import { lines } from "../captions";
 import { latestTurn } from "../delays";
-import { type Log, hasGap, merge } from "../log";
-import { readEvent } from "../timeline";
+import { useWatched } from "../live";
 import { BookingCard } from "./booking-card";
 import { Conversation } from "./conversation";
 import { DelaysCard } from "./delays-card";
@@ -12,36 +9,18 @@ import { WarningIcon } from "./icons";
 import { WORDS } from "./status";
 import { useWorkerClock } from "./worker-clock";
 
-/** What the page's server sends, again and again, of a call that it watches. */
-export interface Watched {
-  hotel_name: string;
-  live: string;
-  /** The latest events, with some that were sent before. */
-  events: unknown[];
-  is_over: boolean;
-  problem: string | null;
-}
-
 const NONE_HEARD = {}; // a browser that is not in the call hears nothing of it
 
 interface Props {
-  watched: Watched;
-  /** Asks for everything again: something in between never came. */
-  ask(): void;
+  hotel: string;
+  room: string;
   close(): void;
 }
 
 /** A call that goes on, seen by somebody who is not in it, from its beginning. */
-export function Live({ watched, ask, close }: Props) {
-  const log = useRef<Log>([]);
-  const events = watched.events.map(readEvent).filter((event) => event !== null);
-  log.current = merge(log.current, events);
-  const isHoled = hasGap(log.current);
-  useEffect(() => {
-    if (isHoled) ask();
-  }, [isHoled, log.current]);
-
-  const call = fold([log.current]);
+export function Live({ hotel, room, close }: Props) {
+  const watched = useWatched(room);
+  const call = fold(watched.legs);
   const over = watched.is_over || call.ended !== null;
   const turn = latestTurn(call);
   const waits = turn?.moments.speech_ended != null && turn.moments.agent_speaking === null;
@@ -49,7 +28,7 @@ export function Live({ watched, ask, close }: Props) {
   const state = over ? "ended" : (call.activity ?? "connecting");
   const said = lines(call, [], []);
   return (
-    <div class="app" data-phase="watching" data-seq={log.current.at(-1)?.seq}>
+    <div class="app" data-phase="watching" data-seq={watched.legs.at(-1)?.at(-1)?.seq}>
       <div class="call replay">
         <div class="top">
           <header>
@@ -72,7 +51,7 @@ export function Live({ watched, ask, close }: Props) {
         <section class="card talk" aria-label="Call">
           <Conversation
             lines={over ? said.map((line) => ({ ...line, live: false })) : said}
-            hotel={watched.hotel_name}
+            hotel={hotel}
             guest="Caller"
           />
         </section>
