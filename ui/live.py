@@ -1,7 +1,8 @@
 """The calls that go on, for the browser: which there are, and each as a stream of its events.
 
-A page that looks on holds one open response, which costs it and this server next to nothing while
-nothing happens; no run of Streamlit's script is needed to show what comes.
+A page that looks on holds one WebSocket, which costs it and this server next to nothing while
+nothing happens; no run of Streamlit's script is needed to show what comes. (A response that never
+ends would hold up the server's own end: it waits for responses, and closes WebSockets.)
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from functools import cache
+from urllib.parse import urlsplit
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from ui.admission import sees_all_views
 from ui.settings import LOOPBACK, BadSettings, PageSettings, Settings
-from ui.watching import Watched, Watching
+from ui.watching import Watching
 
 LOOK_S = 0.1
-PING_S = 15.0  # a proxy closes what is silent for long
+FORBIDDEN = 4403  # HTTP's 403, in the range that is free for applications
 
 
 @cache
@@ -40,21 +43,29 @@ async def list_calls(request: Request) -> Response:
     return JSONResponse([{"room": one.room, "began": one.began.isoformat()} for one in calls])
 
 
-async def stream_call(request: Request) -> Response:
-    """One call from its beginning, as server-sent events; see `_messages`."""
-    if not _may_look_on(request):
-        return Response(status_code=403)
+async def stream_call(socket: WebSocket) -> None:
+    """One call from its beginning; see `_messages`."""
     watched = watching()
-    if watched is None:
-        return Response(status_code=404)
-    return StreamingResponse(
-        _messages(watched, request.path_params["room"]),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store"},
-    )
+    if not _may_look_on(socket) or not _is_own_page(socket) or watched is None:
+        await socket.close(FORBIDDEN)
+        return
+    await socket.accept()
+    pushing = asyncio.create_task(_push(socket, watched))
+    try:
+        # A page says nothing: what comes from it is that it has gone.
+        while (await socket.receive())["type"] != "websocket.disconnect":
+            pass
+    finally:
+        pushing.cancel()
 
 
-ROUTES = (Route("/live", list_calls), Route("/live/{room}", stream_call))
+ROUTES = (Route("/live", list_calls), WebSocketRoute("/live/{room}", stream_call))
+
+
+async def _push(socket: WebSocket, watched: Watching) -> None:
+    async for message in _messages(watched, socket.path_params["room"]):
+        await socket.send_text(message)
+    await socket.close()
 
 
 async def _messages(watched: Watching, room: str) -> AsyncIterator[str]:
@@ -64,31 +75,32 @@ async def _messages(watched: Watching, room: str) -> AsyncIterator[str]:
     where the n-th list has what the n-th agent told since the message before.
     """
     sent: list[int] = []
-    silent_s = 0.0
-    before = Watched(is_over=True)  # unlike anything that comes first
+    before = None
     while True:
         seen = watched.watch(room)
-        if seen != before:
+        if seen is not before:
             sent += [0] * (len(seen.legs) - len(sent))
-            legs = [
-                [json.loads(event.to_json()) for event in leg[known:]]
+            legs = ",".join(
+                f"[{','.join(event.to_json() for event in leg[known:])}]"
                 for leg, known in zip(seen.legs, sent, strict=True)
-            ]
-            told = {"legs": legs, "is_over": seen.is_over, "problem": seen.problem}
-            yield f"data: {json.dumps(told, ensure_ascii=False)}\n\n"
+            )
+            is_over, problem = json.dumps(seen.is_over), json.dumps(seen.problem)
+            yield f'{{"legs":[{legs}],"is_over":{is_over},"problem":{problem}}}'
             sent = [len(leg) for leg in seen.legs]
-            before, silent_s = seen, 0.0
+            before = seen
         if seen.is_over:
             return
-        if silent_s >= PING_S:
-            yield ": still here\n\n"
-            silent_s = 0.0
         await asyncio.sleep(LOOK_S)
-        silent_s += LOOK_S
 
 
-def _may_look_on(request: Request) -> bool:
+def _may_look_on(asked: HTTPConnection) -> bool:
     """The rule of the views: a call that goes on says as much as its recording will."""
-    host = request.client.host if request.client else ""
+    host = asked.client.host if asked.client else ""
     remote_ip = None if host in LOOPBACK else host
-    return sees_all_views(PageSettings.load().page_views, remote_ip, request.headers)
+    return sees_all_views(PageSettings.load().page_views, remote_ip, asked.headers)
+
+
+def _is_own_page(socket: WebSocket) -> bool:
+    """Whether a page of this server asks: browsers let pages of others open WebSockets, too."""
+    origin = socket.headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == socket.headers.get("host")

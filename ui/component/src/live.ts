@@ -24,6 +24,7 @@ interface Message {
 }
 
 const ASK_EVERY_MS = 3_000;
+const OPEN_AGAIN_MS = 1_000;
 
 const address = (path: string): URL => new URL(path, window.location.href);
 
@@ -60,17 +61,32 @@ export function heardOf(watched: Watched, { legs, is_over, problem }: Message): 
 
 export const NOTHING_YET: Watched = { legs: [], is_over: false, problem: null };
 
-/** One call as it goes on, from its beginning. The browser itself comes back to a lost stream. */
+/** One call as it goes on, from its beginning; a lost connection is made again. */
 export function useWatched(room: string): Watched {
   const [watched, setWatched] = useState(NOTHING_YET);
   useEffect(() => {
-    const stream = new EventSource(address(`live/${encodeURIComponent(room)}`));
-    stream.onmessage = ({ data }: MessageEvent<string>) => {
-      const message = JSON.parse(data) as Message;
-      setWatched((before) => heardOf(before, message));
-      if (message.is_over) stream.close();
+    let over = false;
+    let socket: WebSocket;
+    let again: ReturnType<typeof setTimeout>;
+    const open = (): void => {
+      const url = address(`live/${encodeURIComponent(room)}`);
+      url.protocol = url.protocol.replace("http", "ws");
+      socket = new WebSocket(url);
+      socket.onmessage = ({ data }: MessageEvent<string>) => {
+        const message = JSON.parse(data) as Message;
+        over = message.is_over;
+        setWatched((before) => heardOf(before, message));
+      };
+      socket.onclose = () => {
+        if (!over) again = setTimeout(open, OPEN_AGAIN_MS);
+      };
     };
-    return () => stream.close();
+    open();
+    return () => {
+      over = true;
+      clearTimeout(again);
+      socket.close();
+    };
   }, [room]);
   return watched;
 }
