@@ -17,6 +17,7 @@ import {
   RoomEvent,
   type TextStreamReader,
   Track,
+  TrackEvent,
   createLocalAudioTrack,
 } from "livekit-client";
 
@@ -258,8 +259,8 @@ export class Session {
       if (this.room === room && room.remoteParticipants.get(identity)?.isAgent)
         void this.words(reader);
     });
-    this.microphone?.mediaStreamTrack.addEventListener(
-      "ended",
+    this.microphone?.on(
+      TrackEvent.Ended, // of whichever device it is by then
       current(() => this.dispatch({ type: "microphone_lost" })),
     );
     return room;
