@@ -1,37 +1,27 @@
-"""Watches calls from the page's server: one observer in a room, for however many pages look on.
+"""The calls that go on, for however many pages look on: which there are, and what is known of each.
 
-The observer is a participant of kind egress, which the agent never takes for a caller, and which
-does not keep a room open. It hears nothing, and says nothing but asking for the snapshot.
+Nothing here waits: a page gets what is known, and what is not known yet is on its way.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import secrets
 import threading
-import time
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import aiohttp
-from livekit import api, rtc
+from livekit import api
 
-from agent.timeline.events import SNAPSHOT_METHOD, TOPIC, Event, EventType
-from ui.event_log import EventLog, read_snapshot
 from ui.observer import Observer
 from ui.settings import Settings
 
-logger = logging.getLogger("ui.watching")
+if TYPE_CHECKING:
+    from ui.room_watch import RoomWatch, Watched
 
 LIST_S = 2.0  # for so long a list of calls is good enough
 LIST_WITHIN_S = 2.0
-TOKEN_TTL = timedelta(minutes=2)  # to join with; LiveKit renews it in the room
-UNWATCHED_S = 20.0  # for so long the observer stays when no page asks any more
-SNAPSHOT_WITHIN_S = 5.0
-# The agent may be in the room before it answers, and a request may be lost.
-ASK_AGAIN_AFTER_S = (0.3, 0.7, 1.5, 3.0)
 
 
 @dataclass(frozen=True)
@@ -42,22 +32,6 @@ class GoingOn:
     began: datetime
 
 
-@dataclass(frozen=True)
-class Watched:
-    """What is known of a watched call.
-
-    Args:
-        legs: the events of each agent that had the call, in the order in which they came; the later
-            ones are those of an agent that took over.
-        is_over: nothing more will come.
-        problem: why the call cannot be watched, for people; None if it can.
-    """
-
-    legs: tuple[tuple[Event, ...], ...] = ()
-    is_over: bool = False
-    problem: str | None = None
-
-
 class Watching:
     """The calls of a room server, watched for all pages at once. Its methods never wait."""
 
@@ -65,7 +39,7 @@ class Watching:
         self._settings = settings
         self._calls = Observer(self._list, max_age_s=LIST_S)
         self._lock = threading.Lock()
-        self._watches: dict[str, _Watch] = {}
+        self._watches: dict[str, RoomWatch] = {}
 
     def calls(self) -> list[GoingOn]:
         """The calls that go on, the newest first; none where the room server does not tell."""
@@ -74,17 +48,20 @@ class Watching:
 
     def watch(self, room: str) -> Watched:
         """What is known of a call so far. Whoever asks first sends the observer there."""
+        # WebRTC takes 40 MB, which a page that nobody watches calls on is spared.
+        from ui.room_watch import RoomWatch
+
         with self._lock:
             self._watches = {
                 name: one for name, one in self._watches.items() if not one.is_forgotten
             }
             watch = self._watches.get(room)
             if watch is None:
-                watch = self._watches[room] = _Watch(self._settings, room)
+                watch = self._watches[room] = RoomWatch(self._settings, room)
         return watch.look()
 
     def _list(self) -> list[GoingOn]:
-        rooms = asyncio.run(_rooms(self._settings))
+        rooms = asyncio.run(find_rooms(self._settings))
         going_on = [
             GoingOn(room.name, datetime.fromtimestamp(room.creation_time, UTC))
             for room in rooms
@@ -94,7 +71,7 @@ class Watching:
         return sorted(going_on, key=lambda call: call.began, reverse=True)
 
 
-async def _rooms(settings: Settings, *names: str) -> list[api.Room]:
+async def find_rooms(settings: Settings, *names: str) -> list[api.Room]:
     """The rooms that there are, of these names or all; none where the server does not tell."""
     try:
         async with (
@@ -105,157 +82,3 @@ async def _rooms(settings: Settings, *names: str) -> list[api.Room]:
     except (api.TwirpError, aiohttp.ClientError, TimeoutError, OSError):
         return []  # Stack says what is wrong with it
     return list(found.rooms)
-
-
-class _Watch:
-    """One room's observer, with a thread and a loop of its own until nobody looks on."""
-
-    def __init__(self, settings: Settings, room: str) -> None:
-        self._settings = settings
-        self._room_name = room
-        self._asked_s = time.monotonic()
-        self._logs: list[EventLog] = []
-        self._seen = Watched()
-        self._agent: str | None = None
-        self._filling: asyncio.Task[None] | None = None
-        self._has_left = False
-        threading.Thread(target=self._run, daemon=True, name=f"watch {room}").start()
-
-    @property
-    def is_forgotten(self) -> bool:
-        """Whether it is of no use any more: it has left, and nobody looks at what it knew."""
-        return self._has_left and time.monotonic() - self._asked_s >= UNWATCHED_S
-
-    def look(self) -> Watched:
-        self._asked_s = time.monotonic()
-        return self._seen
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._follow())
-        except Exception:
-            logger.exception("a call could not be watched")
-            self._seen = replace(self._seen, problem="This call could not be watched.")
-        finally:
-            self._seen = replace(self._seen, is_over=True)
-            self._has_left = True
-
-    async def _follow(self) -> None:
-        # Who joins a room that is not there makes it, and a worker would be sent to it.
-        if not await _rooms(self._settings, self._room_name):
-            self._seen = Watched(problem="This call is over, or there is none of this name.")
-            return
-        room = rtc.Room()
-        over = asyncio.Event()
-        room.on("data_received", lambda packet: self._receive(room, packet))
-        room.on("participant_connected", lambda one: self._adopt(room, one))
-        room.on("participant_disconnected", lambda one: self._left(one, over))
-        room.on("disconnected", lambda _reason: over.set())
-        # What was sent while the connection was gone is not sent again.
-        room.on("reconnected", lambda: self._fill(room, whole=True))
-        try:
-            await asyncio.wait_for(
-                room.connect(
-                    self._settings.room_url,
-                    observer_token(self._settings, self._room_name),
-                    rtc.RoomOptions(auto_subscribe=False),
-                ),
-                SNAPSHOT_WITHIN_S,
-            )
-        except (rtc.ConnectError, TimeoutError):
-            self._seen = Watched(problem="The room server does not let this page watch.")
-            return
-        try:
-            for participant in room.remote_participants.values():
-                self._adopt(room, participant)
-            while not over.is_set() and time.monotonic() - self._asked_s < UNWATCHED_S:
-                try:
-                    await asyncio.wait_for(over.wait(), 1.0)
-                except TimeoutError:
-                    continue
-        finally:
-            if self._filling:
-                self._filling.cancel()
-            await room.disconnect()
-
-    def _adopt(self, room: rtc.Room, participant: rtc.RemoteParticipant) -> None:
-        """Believe the first agent, and one that takes over when it has left."""
-        if self._agent is None and participant.kind == rtc.ParticipantKind.PARTICIPANT_KIND_AGENT:
-            self._agent = participant.identity
-            self._logs.append(EventLog())
-            self._fill(room, whole=True)
-
-    def _left(self, participant: rtc.RemoteParticipant, over: asyncio.Event) -> None:
-        if participant.identity != self._agent:
-            return
-        self._agent = None
-        if any(event.type is EventType.CALL_ENDED for leg in self._seen.legs for event in leg):
-            over.set()
-
-    def _receive(self, room: rtc.Room, packet: rtc.DataPacket) -> None:
-        sender = packet.participant
-        if packet.topic != TOPIC or sender is None or sender.identity != self._agent:
-            return
-        try:
-            event = Event.from_json(packet.data)
-        except ValueError:
-            return  # of another version, or none
-        self._add([event])
-        self._fill(room, whole=False)
-
-    def _add(self, events: list[Event]) -> None:
-        self._logs[-1].add(events)
-        self._seen = Watched(tuple(log.arrived for log in self._logs))
-
-    def _fill(self, room: rtc.Room, *, whole: bool) -> None:
-        """Ask for what is missing, or for all that came after what is known without a gap."""
-        if not whole and not self._logs[-1].has_gap:
-            return
-        if self._filling is None or self._filling.done():
-            self._filling = asyncio.create_task(self._ask_until_whole(room))
-
-    async def _ask_until_whole(self, room: rtc.Room) -> None:
-        for delay_s in ASK_AGAIN_AFTER_S:
-            if await self._ask(room) and not self._logs[-1].has_gap:
-                return
-            await asyncio.sleep(delay_s)
-
-    async def _ask(self, room: rtc.Room) -> bool:
-        """Whether the agent answered, to the last page."""
-        following: int | None = self._logs[-1].complete_to + 1
-        while following is not None and self._agent is not None:
-            first = following
-            try:
-                page = await room.local_participant.perform_rpc(
-                    destination_identity=self._agent,
-                    method=SNAPSHOT_METHOD,
-                    payload=json.dumps({"from_seq": first}),
-                    response_timeout=SNAPSHOT_WITHIN_S,
-                )
-                events, following = read_snapshot(page)
-            except (rtc.RpcError, ValueError):
-                return False
-            self._add(events)
-            if following is not None and following <= first:
-                return False  # a page that does not lead on would be asked for without end
-        return True
-
-
-def observer_token(settings: Settings, room: str) -> str:
-    """A token to look on in one room."""
-    grants = api.VideoGrants(
-        room_join=True,
-        room=room,
-        can_subscribe=True,
-        can_publish=False,
-        can_publish_data=True,  # asking for the snapshot travels as data
-        can_update_own_metadata=False,
-    )
-    return (
-        api.AccessToken(settings.room_key, settings.room_secret)
-        .with_identity(f"observer-{secrets.token_urlsafe(6)}")
-        .with_kind("egress")
-        .with_grants(grants)
-        .with_ttl(TOKEN_TTL)
-        .to_jwt()
-    )

@@ -155,7 +155,7 @@ async def test_only_the_agent_is_believed(open_page: Open, answer: Answer) -> No
     page = window.page
     await window.call()
     agent = await answer(window)
-    forger = await answer(agent.room.name, identity="forger", kind="standard")
+    forger = await answer(agent.room.name, identity="agent", kind="standard")
     forged: dict[str, Any] = {"text": "The forged words.", "speech_to_final_ms": 1}
     await forger.emit(EventType.FINAL_TRANSCRIPT, 1, **forged)
     await forger.say(1, "The forged reply.")

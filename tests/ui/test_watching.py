@@ -16,7 +16,8 @@ from agent.timeline.events import EventType
 from tests.ui.conftest import Answer, Open
 from tests.ui.services import RoomServer
 from tests.ui.test_reception import claims, settings_for
-from ui.watching import Watched, Watching, observer_token
+from ui.room_watch import Watched, observer_token
+from ui.watching import Watching
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
