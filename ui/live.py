@@ -76,6 +76,7 @@ async def _messages(watched: Watching, room: str) -> AsyncIterator[str]:
     """
     sent: list[int] = []
     before = None
+    await asyncio.to_thread(watched.watch, room)
     while True:
         seen = watched.watch(room)
         if seen is not before:

@@ -33,7 +33,7 @@ class GoingOn:
 
 
 class Watching:
-    """The calls of a room server, watched for all pages at once. Its methods never wait."""
+    """The calls of a room server, watched for all pages at once. Its methods wait for nobody."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -47,8 +47,11 @@ class Watching:
         return seen.value if seen else []
 
     def watch(self, room: str) -> Watched:
-        """What is known of a call so far. Whoever asks first sends the observer there."""
-        # WebRTC takes 40 MB, which a page that nobody watches calls on is spared.
+        """What is known of a call so far. Whoever asks first sends the observer there.
+
+        The very first time it loads what the observer needs: keep that off an event loop.
+        """
+        # WebRTC takes 30 MB and a second to load, which a page that nobody watches on is spared.
         from ui.room_watch import RoomWatch
 
         with self._lock:
