@@ -47,7 +47,7 @@ function GoingOn({ watch }: Pick<Props, "watch">) {
   return (
     <div aria-live="polite">
       {calls.map(({ room, began }) => (
-        <button key={room} class="quiet going-on" onClick={() => watch(room)}>
+        <button key={room} class="quiet going-on" data-room={room} onClick={() => watch(room)}>
           <i aria-hidden="true" />
           Watch the call that goes on since {TIME.format(new Date(began))}
         </button>
