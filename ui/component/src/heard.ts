@@ -1,9 +1,11 @@
 /**
  * The gap as it is heard in the browser: from the caller's last audible sound to the agent's first.
  *
- * No I/O: levels come in, gaps come out. What counts as audible is what counts for the simulated
- * caller (selfhost/load/ears.py), so that both say the same of the same sound.
+ * No I/O: levels come in, gaps come out. What counts as audible is what counts for the worker
+ * (agent/timeline/audible.py), so that both say the same of the same sound.
  */
+
+import { median } from "./delays";
 
 export const BLOCK_MS = 10;
 
@@ -11,6 +13,10 @@ const AUDIBLE_DBFS = -45; // a line's noise lies near −65, the quietest speech
 const ONSET_BLOCKS = 3; // this many audible blocks …
 const ONSET_WINDOW = 5; // … among this many begin a sound; a click is over within two
 const RELEASE_MS = 200; // this much quiet ends it: pauses between words are shorter
+
+const OVER_NOISE_DB = 12; // speech stands out of a room's noise by more than this
+const NOISE_BLOCKS = 20; // the noise is the quietest median of so many blocks of …
+const NOISE_WINDOW = 20; // … so many levels each, which is four seconds
 
 /** The level of both sides in one block; `at_ms` is when the block began. */
 export interface Levels {
@@ -25,6 +31,22 @@ export interface HeardGap {
   gap_ms: number;
 }
 
+/** The level below which a line never falls, over the last seconds. */
+class NoiseFloor {
+  dbfs = -Infinity;
+  private quietest: number[] = [];
+  private window: number[] = [];
+
+  hear(level_dbfs: number): void {
+    this.window.push(level_dbfs);
+    if (this.window.length < NOISE_WINDOW) return;
+    // The median, so that a dropped packet's silence is not taken for the room's.
+    this.quietest = [...this.quietest.slice(1 - NOISE_BLOCKS), median(this.window)!];
+    this.window = [];
+    this.dbfs = Math.min(...this.quietest);
+  }
+}
+
 /** A streaming detector of one side's sounds. */
 class Ear {
   /** When the sound that goes on began; null in quiet. */
@@ -32,10 +54,18 @@ class Ear {
   /** Where the latest audible block ended; null before the first sound. */
   ended_ms: number | null = null;
   private recent: { at_ms: number; loud: boolean }[] = [];
+  private readonly floor: NoiseFloor | null;
+
+  /** @param over_noise whether what counts as audible rises with a line's noise */
+  constructor(over_noise: boolean) {
+    this.floor = over_noise ? new NoiseFloor() : null;
+  }
 
   /** Whether a sound begins with this block, or with one shortly before it. */
   hear(level_dbfs: number, at_ms: number): boolean {
-    const loud = level_dbfs >= AUDIBLE_DBFS;
+    this.floor?.hear(level_dbfs);
+    const noise_dbfs = this.floor?.dbfs ?? -Infinity;
+    const loud = level_dbfs >= Math.max(AUDIBLE_DBFS, noise_dbfs + OVER_NOISE_DB);
     const block_end_ms = at_ms + BLOCK_MS;
     if (this.began_ms !== null) {
       if (loud) this.ended_ms = block_end_ms;
@@ -54,8 +84,8 @@ class Ear {
 
 /** Finds the gaps in both sides' levels. */
 export class Gaps {
-  private caller = new Ear();
-  private agent = new Ear();
+  private caller = new Ear(true); // in whatever room
+  private agent = new Ear(false);
   private answered_ms = -Infinity;
 
   /** The gap that ends with this block; null for all others, and where it cannot be known. */
@@ -68,15 +98,15 @@ export class Gaps {
     this.answered_ms = began_ms;
     // The agent goes on after a pause of its own: nobody waited for it.
     if (ended_ms === null || ended_ms <= before_ms) return null;
-    // A caller who is audible still, or whose room is that loud, has no last sound.
+    // A caller who is audible still has no last sound.
     if (ended_ms > began_ms) return null;
     return { at_ms: began_ms, gap_ms: began_ms - ended_ms };
   }
 
   /** Something was not heard: what was before it counts no more. */
   forget(): void {
-    this.caller = new Ear();
-    this.agent = new Ear();
+    this.caller = new Ear(true);
+    this.agent = new Ear(false);
     this.answered_ms = -Infinity;
   }
 }

@@ -24,6 +24,7 @@ import {
 import { turnKey } from "./call";
 import { type HeardGap, Pairing } from "./heard";
 import { Hearing, type Side } from "./hearing";
+import { tellNetwork } from "./network";
 import { type Problem, addressProblem, microphoneProblem } from "./problems";
 import { type DeviceKind, choices } from "./devices";
 import type { Action, Screen } from "./screen";
@@ -56,6 +57,7 @@ export class Session {
   private microphone: LocalAudioTrack | null = null;
   private hearing: Hearing | null = null;
   private pairing = new Pairing();
+  private stopTelling = (): void => undefined;
   /** The devices that the caller chose; the system's own where nothing was. */
   private readonly chosen: Partial<Record<DeviceKind, string>> = {};
   /** Counts calls begun and ended, so that what an abandoned one still brings is dropped. */
@@ -227,8 +229,10 @@ export class Session {
       .on(
         RoomEvent.TrackSubscribed,
         current((track, _publication, from) => {
-          if (track.kind === Track.Kind.Audio && from.isAgent)
-            this.sound.appendChild(track.attach());
+          if (track.kind !== Track.Kind.Audio || !from.isAgent) return;
+          this.sound.appendChild(track.attach());
+          this.stopTelling();
+          this.stopTelling = tellNetwork(room, from.identity, track);
         }),
       )
       .on(RoomEvent.TrackUnsubscribed, (track) => track.detach().forEach((one) => one.remove()))
@@ -358,6 +362,7 @@ export class Session {
   private release(): void {
     this.attempt += 1;
     void this.room?.disconnect();
+    this.stopTelling();
     this.hearing?.close();
     this.hearing = null;
     navigator.mediaDevices?.removeEventListener("devicechange", this.listDevices);
