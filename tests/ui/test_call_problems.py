@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +12,7 @@ from agent.timeline.events import TOPIC, EventType
 from selfhost.ports import free_port
 from tests.ui.browser import launch, open_window
 from tests.ui.conftest import Answer, Open
-from tests.ui.lossy import line_to, lose_media
-from tests.ui.services import RoomServer, RoomServerProcess, page_server
+from tests.ui.services import RoomServerProcess, page_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -141,38 +139,6 @@ async def test_a_lost_connection_comes_back_or_ends_the_call(
             await expect(window.app).to_have_attribute("data-phase", "ended")
     finally:
         process.kill()
-
-
-async def test_ten_seconds_without_a_network_leave_no_hole(
-    open_page: Open, answer: Answer, rooms: RoomServer, services_folder: Path
-) -> None:
-    async with line_to(int(rooms.url.rsplit(":", 1)[1])) as line:
-        environment = {**rooms.environment, "LIVEKIT_URL": f"ws://127.0.0.1:{line.port}"}
-        with page_server(services_folder, environment) as url:
-            window = await open_page(url)
-            await window.call()
-            agent = await answer(window)
-            await agent.hear(1, [], "Two guests.", speech_to_final_ms=900)
-            await expect(window.caption("guest", "Two guests.")).to_be_visible()
-
-            line.cut()
-            await lose_media(window.page, is_lost=True)
-            await expect(window.note("reconnecting")).to_be_visible()
-            for turn in range(2, 7):
-                await agent.hear(turn, ["T"], f"Turn {turn}.", speech_to_final_ms=900)
-                await agent.say(turn, f"Reply {turn}.", gap_ms=900)
-                await asyncio.sleep(2)
-            # It was a loss: nothing of this came through.
-            await expect(window.caption("guest", "Turn 2.")).to_have_count(0)
-            line.mend()
-            await lose_media(window.page, is_lost=False)
-            await expect(window.note("reconnecting")).to_have_count(0, timeout=20_000)
-            for turn in range(2, 7):
-                await expect(window.caption("guest", f"Turn {turn}.")).to_be_attached()
-                await expect(window.caption("hotel", f"Reply {turn}.")).to_be_attached()
-            await agent.hear(7, [], "I am back.", speech_to_final_ms=900)
-            await expect(window.caption("guest", "I am back.")).to_be_visible()
-            await expect(window.app).to_have_attribute("data-phase", "talking")
 
 
 @pytest.fixture

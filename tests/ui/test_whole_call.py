@@ -23,7 +23,6 @@ FILE_RATE_HZ = 2 * SAMPLE_RATE  # what a browser's microphone gives
 GREETING_S = 9.0  # the file starts with the call, and the agent has the first word
 REPLY_S = 12.0  # the file cannot wait for the agent, so it leaves time for a long reply
 TURN_TIMEOUT_MS = 60_000
-HEARD_ALIKE_S = 0.5  # two clocks, a jitter buffer and a busy machine; another turn's gap is further
 
 # A month that is surely to come, so that no day of it can be meant for another year.
 MONTH = datetime.now(UTC) + timedelta(days=75)
@@ -98,17 +97,6 @@ async def test_a_spoken_call_fills_the_booking_and_shows_where_the_time_went(
             await expect(page.locator(f".line.guest [data-delay={delay}]").nth(1)).to_be_visible()
         await expect(page.locator(".waterfall li").first).to_be_visible()
         await expect(page.locator(".chart rect[data-turn='2']").first).to_be_visible()
-
-        # The browser heard the same gaps in its own sound.
-        gaps = [
-            (float(told.removesuffix(" s")), float(heard.removesuffix(" s")))
-            for told, heard in await page.locator(".delays tbody tr").evaluate_all(
-                "(rows) => rows.map((row) => [...row.cells].slice(-2).map((one) => one.innerText))"
-            )
-            if "not measured" not in (told, heard)
-        ]
-        assert len(gaps) >= 2
-        assert [(told, heard) for told, heard in gaps if abs(told - heard) > HEARD_ALIKE_S] == []
         latest = page.locator(".line.hotel").last
         await expect(latest).to_contain_text(re.compile(r"(\S+\s+){6}"))
         await expect(latest).to_be_in_viewport()
