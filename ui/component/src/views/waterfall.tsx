@@ -21,7 +21,7 @@ export function Waterfall({ turn, heard, now_ms }: Props) {
     answered && delays.gap_ms === null
       ? []
       : segments(turn.waterfall, moments, answered ? null : now_ms);
-  if (drawn.length === 0) return null;
+  if (drawn.length === 0 && !answered) return null; // nothing to wait for yet
   const [, axis_ms] = nice(0, Math.max(SHORTEST_AXIS_MS, total(drawn)), 4);
   const percent = (ms: number): string => `${(100 * ms) / axis_ms}%`;
   const id = `waterfall-${turn.key}`;
@@ -31,6 +31,9 @@ export function Waterfall({ turn, heard, now_ms }: Props) {
         <h3 id={id}>Turn {turn.number}</h3>
         <Gap told_ms={delays.gap_ms} heard_ms={heard[turn.key] ?? null} waits={!answered} />
       </header>
+      {answered && delays.gap_ms === null && (
+        <p class="small">When the caller fell silent is not known here.</p>
+      )}
       <ol>
         {drawn.map(({ key, kind, name, meaning, from_ms, ms, growing }) => (
           <li key={key} data-part={key} class={kind} title={`${name}: ${meaning}`}>
