@@ -95,7 +95,7 @@ async def test_a_spoken_call_fills_the_booking_and_shows_where_the_time_went(
         # Where the time went, of each turn and on the chart.
         for delay in ("speech_to_final_ms", "final_to_speech_ms", "gap_ms"):
             await expect(page.locator(f".line.guest [data-delay={delay}]").nth(1)).to_be_visible()
-        await expect(page.locator(".waterfall li").first).to_be_visible()
+        await expect(page.locator(".waterfall")).to_be_visible()
         await expect(page.locator(".chart rect[data-turn='2']").first).to_be_visible()
         latest = page.locator(".line.hotel").last
         await expect(latest).to_contain_text(re.compile(r"(\S+\s+){6}"))
