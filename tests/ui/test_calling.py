@@ -93,7 +93,7 @@ async def test_the_screen_fits_its_window(open_page: Open, answer: Answer, width
     await agent.hear(1, [], "A-very-long-word-" * 12, speech_to_final_ms=12_345)
     await agent.book(1, guest_name="Wolfeschlegelsteinhausenbergerdorff " * 2, guests=2)
     await agent.say(1, "A reply. " * 40, final_to_speech_ms=10_000, gap_ms=11_000)
-    await expect(page.locator(".chart rect")).to_have_count(1)
+    await expect(page.locator(".chart rect")).not_to_have_count(0)
     assert await overflow(page) <= 0
     for button in await page.get_by_role("button").all():
         box = await button.bounding_box()
