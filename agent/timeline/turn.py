@@ -15,7 +15,8 @@ class CallerTurn:
 
     Args:
         speech_started_ms: the detector's estimate of the first sound.
-        speech_ended_ms: the detector's estimate of the last sound before it fell silent.
+        speech_ended_ms: the detector's estimate of the last sound; Silero's is 0.13 s after what
+            was audible (0.10 to 0.16, n = 25).
         end_detected_ms: when the detector said so.
         final_ms: when the last final came.
         decided_ms: when the turn was over, and what it said was kept.
