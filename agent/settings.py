@@ -90,8 +90,10 @@ class Settings(BaseSettings):
     )
     max_calls: int = Field(default=4, ge=1, description="calls that this worker takes at once")
 
+    # Half a second of the gap has gone by when the wait begins, and 1.6 s is the most that a caller
+    # should be left without a sound: "let me see" at least.
     reply_deadline_s: float = Field(
-        default=1.2, gt=0, description="how long a caller waits for the language model's words"
+        default=1.0, gt=0, description="how long a caller waits for the language model's words"
     )
 
     @model_validator(mode="after")
