@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Sequence
 
 from livekit import rtc
@@ -12,6 +13,9 @@ from agent.reply import Plan
 from agent.speech.onset import from_onset
 from agent.speech.prepared import PreparedVoice
 from agent.speech.sentences import split
+
+# How much faster than it is heard a reply's sound is handed on.
+FASTER_THAN_HEARD = 4
 
 SpeakWhole = Callable[[AsyncIterable[str]], AsyncIterable[rtc.AudioFrame]]
 """Speaks a text as it streams, in one breath."""
@@ -73,8 +77,15 @@ class Readiness:
             whole: for voices that take a text as it streams: speaks what is left of it from the
                 first sentence on that is not ready.
         """
+        handed_on_s, begun_s = 0.0, None
         async for frame in from_onset(self._sentences(text, whole)):
             yield frame
+            # What is ready would otherwise be handed on all at once: the framework looks through it
+            # for the pace of its words on the loop, before the first of it leaves for the room.
+            now_s = asyncio.get_running_loop().time()
+            begun_s = now_s if begun_s is None else begun_s
+            handed_on_s += frame.duration
+            await asyncio.sleep(max(handed_on_s / FASTER_THAN_HEARD - (now_s - begun_s), 0.0))
 
     async def _sentences(
         self, text: AsyncIterable[str], whole: SpeakWhole | None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from typing import Any, cast
 
@@ -99,3 +100,27 @@ async def test_a_voice_that_streams_speaks_on_from_the_first_sentence_that_is_no
     parts = ("Two guests. ", "Which room? And which day? ", "Thank you. ")
     assert await call.speak(*parts, whole=whole) == [11, 77]
     assert given == ["Which room? ", "And which day? ", "Thank you. "]
+
+
+async def test_ready_sound_is_handed_on_little_by_little() -> None:
+    call = Call()
+    await call.heard("Two guests")
+
+    async def text() -> AsyncIterator[str]:
+        yield "Two guests. "
+
+    frames = call.readiness.speak(text())
+    await anext(frames)
+    turns_of_the_loop = 0
+
+    async def count() -> None:
+        nonlocal turns_of_the_loop
+        while True:
+            await asyncio.sleep(0)
+            turns_of_the_loop += 1
+
+    counting = asyncio.create_task(count())
+    assert await anext(frames, None) is None
+    counting.cancel()
+    # Others had their turn before the next frame: the first has left for the room by then.
+    assert turns_of_the_loop > 2

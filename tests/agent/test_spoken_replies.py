@@ -46,6 +46,7 @@ class Ear(io.AudioOutput):
             sample_rate=24_000,
         )
         self.heard: list[rtc.AudioFrame] = []
+        self.done = asyncio.Event()  # a reply was heard to its end
         self._reply: list[rtc.AudioFrame] = []
 
     async def capture_frame(self, frame: rtc.AudioFrame) -> None:
@@ -66,6 +67,7 @@ class Ear(io.AudioOutput):
             self.heard += self._reply
             played_s = seconds(self._reply)
             self._reply = []
+            self.done.set()
             self.on_playback_finished(playback_position=played_s, interrupted=interrupted)
 
 
@@ -128,7 +130,7 @@ async def call(tmp_path: Path) -> AsyncIterator[Call]:
     )
     session.output.audio = ear = Ear()
     await session.start(receptionist)
-    await asyncio.sleep(0.2)
+    await asyncio.wait_for(ear.done.wait(), timeout=20)
     yield Call(session, ear, asked)
     await session.aclose()
     await server.close()
