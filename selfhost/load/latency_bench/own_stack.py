@@ -26,7 +26,7 @@ from selfhost.state import PartState
 from selfhost.status import STATE_FILE
 
 START_TIMEOUT_S = 400.0
-WORKER_TIMEOUT_S = 60.0
+WORKER_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 40.0
 LOOK_EVERY_S = 0.2
 REGISTERED = "registered worker"  # in a worker's log, once the room server sends it calls
