@@ -93,8 +93,9 @@ class Parts:
     def load(cls, sounds: Path | None) -> Parts:
         settings = Settings.load()
         hotel = load_hotel(settings.hotel, name_override=settings.hotel_name)
-        # Both are loaded on first use otherwise, and would hold up the loop in mid-call.
+        # All are loaded on first use otherwise, and would hold up the loop in mid-call.
         importlib.import_module("openai.lib.streaming.chat")
+        importlib.import_module("openai.resources.chat.completions.completions")
         tokenize.basic.hyphenate_word("reception")
         load_slow_code()
         folder = SoundFolder(sounds) if sounds and settings.makes_common_speech_ahead else None
