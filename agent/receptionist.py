@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import date
 
 from livekit import rtc
 from livekit.agents import (
     Agent,
+    AgentStateChangedEvent,
     ConversationItemAddedEvent,
     ModelSettings,
     SpeechCreatedEvent,
     llm,
+    stt,
 )
 
 from agent import wording
@@ -42,7 +44,11 @@ from agent.speech.stream import checked
 from agent.timeline.events import EventType
 from agent.timeline.replies import Stage
 from agent.timeline.timeline import Timeline
-from agent.turn_end import TurnEnd, is_unfinished
+from agent.turns.backchannel import asks_yes_or_no
+from agent.turns.floor import Floor
+from agent.turns.playout import Playout
+from agent.turns.silence import Patience, SilenceWatch, Step
+from agent.turns.turn_end import TurnEnd, last_words, pause_s
 
 logger = logging.getLogger("agent.receptionist")
 
@@ -53,14 +59,21 @@ READY_HASTE = 3
 
 @dataclass
 class Turn:
-    """A caller's turn, worked out once and used by whoever needs it first."""
+    """A caller's turn, worked out once and used by whoever needs it first.
+
+    `text` is what the framework knows of it, and `words` the whole of it: where the caller went on
+    before a reply was heard, they begin with the words that the reply would have answered.
+    """
 
     text: str
+    words: str
+    understood: bool
     before: Standing
     request: BookingRequest
     plan: Plan
     committed: bool = False  # the turn is over, and what it said counts
     answered: bool = False  # its reply is under way
+    sounded: bool = False  # since it was committed, the agent was heard
 
 
 class Receptionist(Agent):
@@ -75,6 +88,8 @@ class Receptionist(Agent):
         reply_deadline_s: how long the caller waits for the model's words before the code's.
         request: what an earlier connection of the same call had gathered.
         voice: speaks, with sound made beforehand where it can; None where nothing is to be heard.
+        patience: how long a silent caller is waited for.
+        hang_up: ends the call; None where nobody but the caller can.
     """
 
     def __init__(
@@ -88,10 +103,12 @@ class Receptionist(Agent):
         reply_deadline_s: float,
         request: BookingRequest | None = None,
         voice: PreparedVoice | None = None,
+        patience: Patience | None = None,
+        hang_up: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         super().__init__(
             instructions=wording.instructions(hotel),
-            turn_handling={"turn_detection": TurnEnd(self._is_unfinished)},
+            turn_handling={"turn_detection": TurnEnd(self._pause_s, self._end_turn_after)},
         )
         self._call_id = call_id
         self._hotel = hotel
@@ -103,6 +120,11 @@ class Receptionist(Agent):
         self._standing = Standing(request, acknowledged=request)
         self._turns = 0
         self._turn: Turn | None = None
+        self._committed: Turn | None = None  # the last turn that counts
+        self._floor: Floor | None = None
+        self._patience = patience
+        self._hang_up = hang_up
+        self._silence: SilenceWatch | None = None
         self._typed = False
         self._pace = ModelPace()
         self._readiness = Readiness(voice, self._foresee) if voice is not None else None
@@ -118,6 +140,15 @@ class Receptionist(Agent):
         """Greet the caller at once, with words that need no model."""
         plan = greet(self._hotel)
         self._standing = replace(self._standing, plan=plan)
+        if (sink := self.session.output.audio) is not None and sink.can_pause:
+            playout = self.session.output.audio = Playout(sink)
+            self._floor = Floor(self.session, playout, self._asks_yes_or_no)
+        if self._patience is not None and self._hang_up is not None:
+            self._silence = SilenceWatch(
+                self.session, self._patience, words=self._words_for_silence, hang_up=self._hang_up
+            )
+            self._silence.start()
+        self.session.on("agent_state_changed", self._on_agent_state)
         self.session.on("speech_created", self._on_speech_created)
         self.session.on("conversation_item_added", self._on_item_added)
         if self._readiness is not None:
@@ -132,6 +163,8 @@ class Receptionist(Agent):
             self._warm_up.cancel()
         if self._readiness is not None:
             await self._readiness.aclose()
+        if self._silence is not None:
+            self._silence.stop()
 
     async def on_user_turn_completed(
         self, turn_ctx: llm.ChatContext, new_message: llm.ChatMessage
@@ -143,6 +176,15 @@ class Receptionist(Agent):
             turn = self._turn = self._work_out(text)
         await self._commit(turn)
 
+    async def stt_node(
+        self, audio: AsyncIterable[rtc.AudioFrame], model_settings: ModelSettings
+    ) -> AsyncIterator[stt.SpeechEvent]:
+        """What the caller says, but for what only says "go on" while the agent speaks."""
+        async for event in Agent.default.stt_node(self, audio, model_settings):
+            # The recogniser listens before there is a floor.
+            if self._floor is None or await self._floor.passes(event):
+                yield event
+
     async def llm_node(
         self, chat_ctx: llm.ChatContext, tools: list[llm.Tool], model_settings: ModelSettings
     ) -> AsyncIterator[str]:
@@ -151,7 +193,7 @@ class Receptionist(Agent):
         It may run before the turn is decided to be over; then it only foresees, and nothing that
         it works out counts until `on_user_turn_completed`.
         """
-        text = _last_words(chat_ctx)
+        text = last_words(chat_ctx)
         turn = self._turn
         if (
             turn is None
@@ -191,8 +233,38 @@ class Receptionist(Agent):
 
     def _is_current(self, turn: Turn) -> bool:
         """Whether nothing was committed since the turn was foreseen."""
-        before, now = turn.before, self._standing
+        before, now = turn.before, self._before
         return before.request is now.request and before.plan is now.plan
+
+    @property
+    def _before(self) -> Standing:
+        """Where the conversation stood as the caller's turn began.
+
+        A turn whose reply was never heard is not over: the words that follow belong to it.
+        """
+        last = self._committed
+        return self._standing if last is None or last.sounded else last.before
+
+    def _all_words(self, text: str) -> str:
+        last = self._committed
+        return text if last is None or last.sounded else f"{last.words} {text}"
+
+    def _on_agent_state(self, event: AgentStateChangedEvent) -> None:
+        if event.new_state == "speaking" and self._committed is not None:
+            self._committed.sounded = True
+
+    def _words_for_silence(self, step: Step) -> str:
+        plan, request = self._standing.plan, self._standing.request
+        if step is Step.PROMPT:
+            asked = plan.closing or plan.question if plan else ""
+            prompted = self._silence is not None and self._silence.prompts > 0
+            return wording.NOT_HEARD if prompted else f"{wording.STILL_THERE} {asked}"
+        kept = bool(request.history) and self._standing.request_number is None
+        return f"{wording.KEPT} {wording.SILENT_GOODBYE}" if kept else wording.SILENT_GOODBYE
+
+    def _asks_yes_or_no(self) -> bool:
+        plan = self._standing.plan
+        return plan is not None and asks_yes_or_no(plan.closing or plan.question)
 
     def _on_speech_created(self, event: SpeechCreatedEvent) -> None:
         # A typed turn is over when it is sent: the framework decides no end of it, and so calls
@@ -205,10 +277,10 @@ class Receptionist(Agent):
         if isinstance(item, llm.ChatMessage) and item.role == "assistant" and not item.interrupted:
             self._standing = replace(self._standing, acknowledged=self._standing.request)
 
-    def _hear(self, text: str) -> Hearing:
-        before = self._standing
+    def _hear(self, words: str) -> Hearing:
+        before = self._before
         return hear(
-            text,
+            words,
             request=before.request,
             asked=before.plan.asked if before.plan else Asked(),
             today=self._today(),
@@ -216,28 +288,35 @@ class Receptionist(Agent):
             turn=self._turns + 1,
         )
 
-    def _is_unfinished(self, text: str) -> bool:
-        return is_unfinished(text, self._hear(text), self._standing.request)
+    def _pause_s(self, text: str) -> float:
+        before, words = self._before, self._all_words(text)
+        asked = before.plan.asked if before.plan else Asked()
+        return pause_s(words, self._hear(words), before.request, asked)
+
+    def _end_turn_after(self, silence_s: float) -> None:
+        self.session.update_options(endpointing_opts={"max_delay": silence_s})
 
     def _foresee(self, text: str) -> Plan:
         return self._work_out(text).plan
 
     def _work_out(self, text: str) -> Turn:
-        before = self._standing
-        heard = self._hear(text)
+        before, words = self._before, self._all_words(text)
+        heard = self._hear(words)
         request = heard.taken_into(before.request)
-        return Turn(text, before, request, decide(before, heard, request, self._hotel, text))
+        plan = decide(before, heard, request, self._hotel, words)
+        return Turn(text, words, heard != Hearing(), before, request, plan)
 
     async def _commit(self, turn: Turn) -> None:
         self._turns += 1
-        before = turn.before
-        number = before.request_number
+        # Not `turn.before`: a turn that goes on may take back what its first words changed.
+        was = self._standing
+        number = turn.before.request_number
         try:
             if turn.plan.move is Move.RECORD:
                 request = replace(turn.request, confirmed=True)
                 number = await asyncio.to_thread(self._store.finish, self._call_id, request)
                 turn.request, turn.plan = request, recorded(request, number)
-            elif turn.request != before.request:
+            elif turn.request != was.request:
                 await asyncio.to_thread(self._store.save, self._call_id, turn.request)
         except StoreError as error:
             # The request goes on in memory, and the next change saves the whole of it.
@@ -251,16 +330,19 @@ class Receptionist(Agent):
             if turn.plan.move is Move.RECORD:
                 turn.plan = not_recorded()
         turn.committed = True
+        self._committed = turn
         self._standing = replace(
             self._standing, request=turn.request, plan=turn.plan, request_number=number
         )
         self._settled.set_result(turn.plan)
         self._settled = asyncio.get_running_loop().create_future()
-        if turn.request != before.request:
-            self._publish_booking(turn.request.history[len(before.request.history) :])
+        if turn.request != was.request:
+            self._publish_booking(turn.request.history[len(turn.before.request.history) :])
         self._expect(turn.plan.asked)
         if self._readiness is not None:
             self._readiness.turn_over(turn.plan, after(self._standing, self._hotel))
+        if self._silence is not None:
+            self._silence.heard(understood=turn.understood, farewell=turn.plan.move is Move.GOODBYE)
 
     def _expect(self, asked: Asked) -> None:
         """Tell the recogniser which words the answer is likely to hold."""
@@ -380,10 +462,3 @@ class Receptionist(Agent):
                 for change in changes
             ],
         )
-
-
-def _last_words(chat_ctx: llm.ChatContext) -> str:
-    for item in reversed(chat_ctx.items):
-        if isinstance(item, llm.ChatMessage) and item.role == "user":
-            return item.text_content or ""
-    return ""

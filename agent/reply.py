@@ -321,7 +321,7 @@ def _goodbye(before: Standing | None, hotel: Hotel) -> Plan:
     unfinished = (
         before is not None and before.request_number is None and bool(before.request.history)
     )
-    kept = "I've kept what you told me so far." if unfinished else ""
+    kept = wording.KEPT if unfinished else ""
     return Plan(
         move=Move.GOODBYE,
         opening=f"{kept} Thank you for calling {hotel.name}.".strip(),

@@ -6,6 +6,7 @@ its cloud models in development and for local ones in production, which behave a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ from livekit.plugins import openai, silero
 from agent.settings import SELFHOSTED_KEY, Provider, Settings
 from agent.speech.prepared import PreparedVoice, Shelf
 from agent.speech.synthesis import synthesiser
+from agent.turns.turn_end import UNFINISHED_S, WHOLE_S
 
 # Models whose names start so let the client's VAD end a segment and take `keywords`; the model
 # server answers to this name too.
@@ -28,12 +30,6 @@ REALTIME_STT_MODEL = "gpt-live-transcribe"
 SESSION_MIN_SILENCE_S = 0.25
 # Earlier than the session's VAD, so that the final is there when the turn is decided.
 STT_MIN_SILENCE_S = 0.2
-
-# A pause before a trailing "please" is about this long; and the final is there 0.5 s after the last
-# sound on two cores, so that a shorter wait would gain little and cut callers off.
-MIN_ENDPOINTING_S = 0.5
-# After words that must go on, "my name is", a caller thinks for about a second.
-MAX_ENDPOINTING_S = 1.6
 
 # A restarted server is found again within seconds, for as long as the call lasts.
 STT_CONNECT = APIConnectOptions(max_retry=1_000, retry_interval=1.0, timeout=5.0)
@@ -174,8 +170,13 @@ class Models:
         )
 
 
-def build_session(models: Models) -> AgentSession[None]:
-    """The session of one call."""
+def build_session(models: Models, *, barge_in: bool = True) -> AgentSession[None]:
+    """The session of one call.
+
+    Args:
+        models: what hears, words and speaks.
+        barge_in: whether the caller may interrupt the agent.
+    """
     return AgentSession(
         stt=models.stt,
         vad=models.session_vad,
@@ -186,12 +187,18 @@ def build_session(models: Models) -> AgentSession[None]:
             "turn_detection": "vad",
             "endpointing": {
                 "mode": "fixed",
-                "min_delay": MIN_ENDPOINTING_S,
-                "max_delay": MAX_ENDPOINTING_S,
+                # What ends a turn: the receptionist sets the longer one for each.
+                "min_delay": WHOLE_S,
+                "max_delay": UNFINISHED_S,
             },
+            # The receptionist's floor interrupts on words. A sound alone holds the agent for a
+            # moment, so no sound is long enough for the framework.
             "interruption": {
+                "enabled": barge_in,
+                # What is said over a line that goes on is kept until that has been said.
+                "discard_audio_if_uninterruptible": False,
                 "mode": "vad",
-                "min_duration": 0.4,
+                "min_duration": math.inf,
                 "resume_false_interruption": True,
                 "false_interruption_timeout": 1.5,
             },

@@ -96,6 +96,14 @@ class Settings(BaseSettings):
         default=1.0, gt=0, description="how long a caller waits for the language model's words"
     )
 
+    barge_in: bool = Field(default=True, description="whether a caller may interrupt the agent")
+    silence_prompt_s: float = Field(
+        default=10.0,
+        gt=0,
+        description="silence before the agent asks if the caller is still there; after two such "
+        "prompts it says goodbye and hangs up",
+    )
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         for part in ("stt", "tts"):

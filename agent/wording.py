@@ -20,6 +20,10 @@ REFERENCE_LEFT = "The front desk will ask you for the reference."
 DEAF = "I'm sorry, I can't hear you just now. Please hold the line."
 
 _LONGEST_READ_BACK = 12  # letters and digits; nobody compares more of them by ear
+KEPT = "I've kept what you told me so far."
+STILL_THERE = "Are you still there?"
+NOT_HEARD = "I can't hear you. Please say something if you are there."
+SILENT_GOODBYE = "I'll end the call now. Please call again any time. Goodbye."
 
 _ASK = {
     (Field.CHECK_IN, Field.CHECK_OUT): "Which dates would you like to stay?",

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from livekit.agents import AgentServer, JobContext, JobProcess, room_io, tokenize
+from livekit.agents import AgentServer, AgentSession, JobContext, JobProcess, room_io, tokenize
 from livekit.agents.worker import ServerEnvOption
 
 from agent import notice
@@ -36,6 +36,7 @@ from agent.timeline.observer import SessionObserver
 from agent.timeline.publisher import Publisher
 from agent.timeline.recording import Recorder
 from agent.timeline.timeline import Timeline
+from agent.turns.silence import Patience
 from agent.warm_up import WarmUp, load_slow_code
 
 logger = logging.getLogger("agent.worker")
@@ -182,16 +183,19 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
     timeline.emit(EventType.CALL_STARTED, call_id=call_id, providers=providers)
     if parts.settings.record_calls:
         Recorder(timeline, parts.settings.recordings).start(call_id)
-    session = build_session(parts.models)
+    settings = parts.settings
+    session = build_session(parts.models, barge_in=settings.barge_in)
     receptionist = Receptionist(
         call_id=call_id,
         hotel=parts.hotel,
         store=parts.store,
         timeline=timeline,
         today=date.today,
-        reply_deadline_s=parts.settings.reply_deadline_s,
+        reply_deadline_s=settings.reply_deadline_s,
         request=await asyncio.to_thread(parts.store.load, call_id),
         voice=parts.models.voice(await asyncio.to_thread(parts.shelf)),
+        patience=Patience(settings.silence_prompt_s),
+        hang_up=None if ctx.is_fake_job() else partial(_hang_up, ctx, session),
     )
     if ctx.is_fake_job():
         SessionObserver(timeline).attach(session)
@@ -208,3 +212,10 @@ async def _hold_call(ctx: JobContext, timeline: Timeline) -> None:
         # Only the caller's leaving ends the call, whoever else listens.
         room_options=room_io.RoomOptions(participant_identity=caller.identity),
     )
+
+
+async def _hang_up(ctx: JobContext, session: AgentSession[None]) -> None:
+    """End the call for the caller too: a telephone's line stays open as long as the room does."""
+    await session.aclose()
+    await ctx.delete_room()
+    ctx.shutdown("the caller was silent")

@@ -9,7 +9,7 @@ from agent.booking.hotel import load_hotel
 from agent.booking.request import BookingRequest
 from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet
 from agent.speech.sentences import split
-from agent.turn_end import is_unfinished
+from agent.turns.turn_end import is_unfinished
 
 HOTEL = load_hotel()
 SHORT = "My reference is Kilo 7-4-2-9."

@@ -29,7 +29,7 @@ def play(stack: Stack, name: str, folder: Path) -> dict[str, Any]:
     Raises:
         AssertionError: it did not come out as its file expects; holds what was said.
     """
-    report = folder / f"{name}.json"
+    report = folder / f"{Path(name).name}.json"
     run = subprocess.run(
         command(name, report),
         cwd=PROJECT,
