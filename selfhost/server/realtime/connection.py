@@ -230,7 +230,7 @@ class Connection:
                 self._language = self._language or decoded.language
             if (lag_s := self._lag.decoded(read_to, time.perf_counter())) is not None:
                 self._metrics.realtime_lag_seconds.observe(lag_s)
-            told = self._utterances.decoded(request, decoded.text, read_to)
+            told = self._utterances.decoded(request, decoded.text, read_to, decoded.avg_logprob)
         except ApiError as problem:
             told = self._utterances.failed(request, problem.message)
         except Exception:

@@ -23,8 +23,9 @@ VOICE_PROBABILITY = 0.5
 QUIET_MARGIN = 0.15  # a voice, once there, ends where the probability falls this much lower
 LEAD_MS = 300  # sound before the detected onset that belongs to the first word
 
-# How much new sound makes a partial decode worth while: little until the client has seen words.
-FIRST_PARTIAL_MS = 256
+# How much new sound makes a partial decode worth while: little until the client has seen words. In
+# less sound than the first, a third of the first words are wrong.
+FIRST_PARTIAL_MS = 320
 FIRST_STEP_MS = 128
 PARTIAL_STEP_MS = 256
 SPECULATE_AFTER_QUIET_MS = 64
@@ -114,8 +115,10 @@ class Utterances:
         self._begin_utterance()
         return [events.cleared()]
 
-    def decoded(self, request: DecodeRequest, text: str, end: int) -> list[Event]:
-        """Take the text of a decode, after the guards, and how far its sound went."""
+    def decoded(
+        self, request: DecodeRequest, text: str, end: int, avg_logprob: float
+    ) -> list[Event]:
+        """Take the text of a decode, after the guards, how far its sound went, and its score."""
         self.abandoned(request)
         part, utterance = request.part, self._utterance_of(request.part)
         if utterance is None or part.text is not None:
@@ -126,7 +129,7 @@ class Utterances:
             part.guess = Guess(text, end)
         if part.closed_end is None:
             # The words of a guess count as a decode like any other.
-            return self._tell(utterance, part, part.stable.advance(text))
+            return self._tell(utterance, part, part.stable.advance(text, avg_logprob))
         return self._take_guesses(utterance)
 
     def failed(self, request: DecodeRequest, message: str) -> list[Event]:

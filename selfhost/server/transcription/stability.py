@@ -3,17 +3,24 @@
 Deltas cannot be taken back, so a word is passed on only when two decodes in a row agree on it and
 on every word before it, and something follows it: the last word of a decode is the one that more
 sound changes ("sixteen" becomes "sixteenth", "for" becomes "forty"). A last word that three decodes
-in a row end with is taken as said.
+in a row end with is taken as said. So is the first word of all where a single decode is sure enough
+of itself, so that a caller is seen to be heard at once, and a one-word answer is seen at all.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from selfhost.server.transcription.guards import plain
 
 MIN_PREFIX_WORDS = 6
 PREFIX_HELD_BACK_WORDS = 4
+SURE_AVG_LOGPROB = -0.8
+"""A decode this probable tells its first word at once. Of 76 synthetic callers (two voices; clean,
+in noise, over a telephone line) Whisper base had such a decode of at least 352 ms of voice for 61,
+half of them the first one; its first word was the final's in 95 %, against 90 % where two decodes
+agree on it."""
 _TRAILING = ".,;:!?…-–—"
 
 
@@ -39,8 +46,11 @@ class StableText:
         known = self.emitted[:-PREFIX_HELD_BACK_WORDS]
         return " ".join(known) if len(known) >= MIN_PREFIX_WORDS else ""
 
-    def advance(self, hypothesis: str) -> tuple[StableText, str]:
+    def advance(self, hypothesis: str, avg_logprob: float = -math.inf) -> tuple[StableText, str]:
         """Take the next decode of the same, longer audio.
+
+        Args:
+            avg_logprob: how probable the decode is, by its own score.
 
         Returns:
             The new state, and the text to append to what was passed on ("" for nothing).
@@ -50,6 +60,8 @@ class StableText:
         is_same = agreed == len(words) == len(self.previous)
         times_same = self.times_same + 1 if is_same else 0
         settled = agreed if times_same >= 2 else min(agreed, len(words) - 1)
+        if not self.emitted and avg_logprob >= SURE_AVG_LOGPROB:
+            settled = max(settled, min(1, len(words)))
         if settled <= len(self.emitted) or not self._continues(words):
             return StableText(self.emitted, words, times_same), ""
         return self._emit(words, settled, times_same)

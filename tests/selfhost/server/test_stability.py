@@ -21,6 +21,19 @@ def test_a_word_waits_for_a_second_decode_and_a_following_word() -> None:
     assert told(["I'd", "I'd like", "I'd like to"]) == ["", "I'd", "I'd like"]
 
 
+@pytest.mark.parametrize(("avg_logprob", "shown"), [(-0.5, "I'd"), (-0.9, "")])
+def test_a_first_word_is_told_at_once_where_the_decode_is_sure(
+    avg_logprob: float, shown: str
+) -> None:
+    _, delta = StableText().advance("I'd like to", avg_logprob)
+    assert delta == shown
+
+
+def test_only_the_first_word_is_told_at_once() -> None:
+    stable, _ = StableText().advance("I'd like", -0.1)
+    assert stable.advance("I'd look for a", -0.1)[1] == ""
+
+
 def test_a_last_word_that_stays_is_told() -> None:
     assert told(["Hello.", "Hello", "Hello?"]) == ["", "", "Hello"]
 

@@ -42,9 +42,9 @@ class Script:
         assert request.kind is kind
         return request
 
-    def answer(self, request: DecodeRequest, text: str) -> Script:
+    def answer(self, request: DecodeRequest, text: str, avg_logprob: float = -1.0) -> Script:
         end = self.session.position if request.end is None else request.end
-        self.told += self.session.decoded(request, text, end)
+        self.told += self.session.decoded(request, text, end, avg_logprob)
         return self
 
     def types(self) -> list[str]:
@@ -93,6 +93,18 @@ def test_partials_are_asked_for_one_at_a_time_and_only_while_the_caller_speaks()
     script.answer(second, "I'd like to book")
     assert script.shown() == "I'd like"
     assert script.hear("q").session.next_request() is None
+
+
+def test_a_decode_that_is_sure_shows_its_first_word_at_once() -> None:
+    script = Script().hear("V" * 10)
+    script.answer(script.request(Kind.PARTIAL), "I'd like", avg_logprob=-0.3)
+    assert script.shown() == "I'd"
+
+
+def test_a_one_word_answer_is_shown_before_its_utterance_ends() -> None:
+    script = Script().hear("V" * 8 + "qqqq")
+    script.answer(script.request(Kind.SPECULATIVE), "Yes.", avg_logprob=-0.3)
+    assert script.shown() == "Yes"
 
 
 def test_a_transcript_decoded_in_the_quiet_is_used_at_the_commit() -> None:
