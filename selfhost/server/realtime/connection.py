@@ -37,6 +37,9 @@ PRIORITIES = {
     Kind.SPECULATIVE: Priority.SPECULATIVE,
     Kind.PARTIAL: Priority.BACKGROUND,
 }
+# Of sound that is heard at once, without the executor: it takes less than a millisecond, and on a
+# crowded machine the ways there and back, fifty times a second, would take longer than the sound.
+SHORT_S = 0.1
 MAX_UNDECODED_S = 120  # of sound; beyond it the client is read no faster than it is decoded
 MAX_UNSENT = 256  # events that a client may leave unread before it is given up
 
@@ -46,8 +49,8 @@ class Connection:
 
     Args:
         socket: accepted before it is served.
-        executor: runs the resampler and the voice detector, so that a burst of sound does not
-            hold up the event loop.
+        executor: runs the resampler and the voice detector where much sound comes at once, so
+            that it does not hold up the event loop.
     """
 
     def __init__(
@@ -170,8 +173,11 @@ class Connection:
         self._send(events.session("session.updated", self._id, self._settings()))
 
     async def _hear(self, samples: NDArray[np.int16]) -> None:
-        loop = asyncio.get_running_loop()
-        probabilities = await loop.run_in_executor(self._executor, self._listen, samples)
+        if len(samples) <= SHORT_S * self._config.rate_hz:
+            probabilities = self._listen(samples)
+        else:
+            loop = asyncio.get_running_loop()
+            probabilities = await loop.run_in_executor(self._executor, self._listen, samples)
         self._metrics.audio_seconds.labels("in").inc(len(samples) / self._config.rate_hz)
         self._lag.heard(self._sound.end, time.perf_counter())
         self._send_all(self._utterances.heard(probabilities))
