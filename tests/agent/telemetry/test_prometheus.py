@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -135,3 +136,19 @@ def test_a_worker_has_a_folder_of_its_own_and_leaves_another_programs_alone(
         assert folder != tmp_path
         assert folder.stat().st_mode & 0o77 == 0
     assert not folder.exists()
+
+
+def test_the_folder_of_a_killed_worker_is_removed_and_a_running_ones_is_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.delenv(VARIABLE, raising=False)
+    left = tmp_path / "hotel-voice-metrics-left"
+    left.mkdir()
+    (left / "counter_1.db").touch()
+    with metrics_folder(wanted=True) as running, metrics_folder(wanted=True) as second:
+        assert running is not None
+        assert second is not None
+        assert running.exists()
+        assert second.exists()
+        assert not left.exists()
