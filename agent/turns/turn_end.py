@@ -104,8 +104,9 @@ def is_unfinished(
         return True
     if Field.CHECK_OUT in told or before.check_out is not None:
         return False
-    # "From March third" goes on to say until when.
-    if _FROM.search(text) and Field.CHECK_IN in told:
+    # "From March third" goes on to say until when; and "a room from the" is heard as "from there".
+    from_when = Field.CHECK_IN in told or before.check_in is None
+    if _FROM.search(text) and from_when and heard.intent not in _ASKS:
         return True
     # "The nineteenth" goes on to say of which month, where none is known.
     dates = Field.CHECK_IN in told or asked.about(Field.CHECK_IN, Field.CHECK_OUT)

@@ -56,6 +56,7 @@ def unfinished(text: str, asked: frozenset[Field], request: BookingRequest | Non
     [
         ("I'd like a room from", DATES),
         ("I'd like a room from.", DATES),
+        ("I'd like a room from there.", DATES),
         ("From March 3rd", DATES),
         ("I'd like a room from October 16th.", DATES),
         ("From October 16th to", DATES),
