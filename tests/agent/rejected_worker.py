@@ -12,7 +12,7 @@ from agent.session import Models
 from agent.settings import Settings
 
 
-def build_rejected_session(models: Models) -> AgentSession[None]:
+def build_rejected_session(models: Models, *, barge_in: bool) -> AgentSession[None]:
     return AgentSession(stt=models.stt, an_option_of_the_past=True)  # type: ignore[call-arg]
 
 
