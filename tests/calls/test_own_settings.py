@@ -30,6 +30,7 @@ def impatient(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         "LIVEKIT_API_SECRET": stack.api_secret,
         "LIVEKIT_AGENT_NAME": NAME,
         "WORKER_PORT": str(free_port()),
+        "WORKER_METRICS_PORT": "0",
         "BARGE_IN": "false",
         "SILENCE_PROMPT_S": "4",
     }
