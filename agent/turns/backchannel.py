@@ -22,7 +22,7 @@ _MURMUR = (
 _ASSENT = (
     r"y[ae]+h?|yara|yep|yup|yes|ok|okay|right|sure|alright|all right|of course|exactly|correct|"
     r"good|great|fine|nice|cool|perfect|lovely|wonderful|excellent|i see|i know|got it|gotcha|"
-    r"go on|thanks|thank you|thank you very much|true|indeed"
+    r"go on|please|thanks|thank you|thank you very much|true|indeed"
 )
 _LISTENING = re.compile(rf"(?:{_MURMUR}|{_ASSENT})(?: (?:{_MURMUR}|{_ASSENT}))*")
 _ASSENTS = re.compile(rf"(?:.* )?(?:{_ASSENT}|m+[\s-]*h+m+|u+h+[\s-]*h+u+h+)(?: .*)?")

@@ -24,7 +24,16 @@ from agent.turns.backchannel import Verdict, asks_yes_or_no, over_agent
             "Sure.",
             "All right.",
         ),
-        *("Okay, great.", "I see.", "Got it.", "Thank you.", "Oh, okay.", "Mhm, okay.", "Perfect!"),
+        *(
+            "Okay, great.",
+            "I see.",
+            "Got it.",
+            "Thank you.",
+            "Please.",
+            "Oh, okay.",
+            "Mhm, okay.",
+            "Perfect!",
+        ),
         *(
             "",
             " ",
