@@ -32,7 +32,7 @@ def _no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 async def test_a_running_stack_tells_each_parts_state_and_load(stack: Stack) -> None:
     settings = Settings.model_validate({"livekit_url": stack.livekit_url})
-    ports = ("model_server_port", "generation_port", "worker_port")
+    ports = ("model_server_port", "generation_port", "worker_port", "desk_port")
     addresses = StackSettings.model_validate(
         {name: stack.environment[name.upper()] for name in ports}
     )
