@@ -124,31 +124,34 @@ function Chart({ turns, heard }: { turns: ReturnType<typeof measured>; heard: He
           turn
         </text>
       </svg>
-      <table class="for-screen-readers">
-        <caption>Delays by turn</caption>
-        <thead>
-          <tr>
-            <th scope="col">Turn</th>
-            {NAMES.map(({ field, name }) => (
-              <th key={field} scope="col">
-                {name}
-              </th>
-            ))}
-            <th scope="col">Gap heard here</th>
-          </tr>
-        </thead>
-        <tbody>
-          {turns.map(({ key, number, delays }) => (
-            <tr key={number}>
-              <th scope="row">{number}</th>
-              {NAMES.map(({ field }) => (
-                <td key={field}>{orUnknown(delays[field])}</td>
+      {/* In a box of its own: a table takes the width that its columns need, whatever it is told. */}
+      <div class="for-screen-readers">
+        <table>
+          <caption>Delays by turn</caption>
+          <thead>
+            <tr>
+              <th scope="col">Turn</th>
+              {NAMES.map(({ field, name }) => (
+                <th key={field} scope="col">
+                  {name}
+                </th>
               ))}
-              <td>{orUnknown(heard[key] ?? null)}</td>
+              <th scope="col">Gap heard here</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {turns.map(({ key, number, delays }) => (
+              <tr key={number}>
+                <th scope="row">{number}</th>
+                {NAMES.map(({ field }) => (
+                  <td key={field}>{orUnknown(delays[field])}</td>
+                ))}
+                <td>{orUnknown(heard[key] ?? null)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }
