@@ -95,7 +95,9 @@ def is_unfinished(
     if _ENDS_OPEN.search(text):
         return True
     words = _WORD.findall(text.lower().replace("’", "'"))
-    if words and words[-1] in _HANGING and not _is_the_value(words[-1], heard):
+    hangs = bool(words) and words[-1] in _HANGING and not _is_the_value(words[-1], heard)
+    # "When can I check in?" is whole.
+    if hangs and not text.rstrip().endswith("?"):
         return True
     if any(problem.kind in _OPEN_PROBLEMS for problem in heard.problems):
         return True

@@ -118,6 +118,7 @@ def test_a_new_arrival_is_whole_where_the_departure_is_known() -> None:
         ("A twin room for two guests, please.", ROOM, None, WHOLE_S),
         ("The name is Sarah Johnson.", NAME, None, WHOLE_S),
         ("Is breakfast included?", DATES, None, WHOLE_S),
+        ("When can I check in?", DATES, None, WHOLE_S),
         ("Yes, that's right.", READ_BACK, FULL, WHOLE_S),
         ("Goodbye.", frozenset(), None, WHOLE_S),
         ("Make it three guests.", READ_BACK, FULL, LIKELY_S),
