@@ -26,13 +26,20 @@ def greeting(hotel: Hotel) -> str:
     return f"{plan.opening} {plan.question}"
 
 
+def settled_sentences(plan: Plan) -> list[str]:
+    """The sentences with which a reply begins whatever the model says, as they are spoken.
+
+    What is made ready and what is said both come from here: sound is found by its exact text.
+    """
+    settled = f"{plan.opening} {plan.question}" if plan.brief is None else plan.opening
+    return split(speakable(settled.strip()))
+
+
 def sentences_of(plan: Plan) -> list[str]:
     """The sentences of a reply whose words are the code's, each as it would be synthesised."""
-    settled = f"{plan.opening} {plan.question}" if plan.brief is None else plan.opening
-    ready = split(speakable(settled.strip()))
     # What the model words is spoken in the code's words where the model's do not come in time.
     waiting = split(plan.question) if plan.brief is not None else []
-    return [*ready, *waiting, *split(plan.closing)]
+    return [*settled_sentences(plan), *waiting, *split(plan.closing)]
 
 
 def after(standing: Standing, hotel: Hotel) -> list[str]:
@@ -72,7 +79,7 @@ def of_every_call(hotel: Hotel) -> list[str]:
         return sentences_of(decide(before, heard, request, hotel))
 
     found = [
-        *split(speakable(greeting(hotel))),
+        *split(greeting(hotel)),
         *(wording.question(missing, hotel) for missing in questions),
         *reply(begun, Hearing(_everything(hotel)))[-1:],
         *reply(begun, Hearing()),

@@ -31,7 +31,7 @@ from agent.booking.keywords import keywords
 from agent.booking.request import BookingRequest, Change
 from agent.booking.store import BookingStore, StoreError
 from agent.deadline import speaking_time_s, until_late
-from agent.foresight import after, greeting
+from agent.foresight import after, greeting, settled_sentences
 from agent.pace import ModelPace
 from agent.phrasing import Phrasing
 from agent.readiness import Readiness
@@ -39,7 +39,6 @@ from agent.reply import MAX_SENTENCES, Move, Plan, Standing, decide, greet, not_
 from agent.speech.finding import Finding
 from agent.speech.prepared import PreparedVoice
 from agent.speech.sentences import split
-from agent.speech.speakable import speakable
 from agent.speech.stream import checked
 from agent.timeline.events import EventType
 from agent.timeline.replies import Stage
@@ -354,8 +353,7 @@ class Receptionist(Agent):
         self, plan: Plan, request: BookingRequest, talk: llm.ChatContext
     ) -> AsyncIterator[str]:
         """The reply, sentence by sentence: the code's own words, then what the model makes."""
-        settled = f"{plan.opening} {plan.question}" if plan.brief is None else plan.opening
-        ready = split(speakable(settled.strip()))
+        ready = settled_sentences(plan)
         if ready:
             self._timeline.emit(EventType.REPLY_STARTED, source="code")
         for sentence in ready:
