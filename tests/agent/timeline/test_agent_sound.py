@@ -7,28 +7,12 @@ import asyncio
 import numpy as np
 import pytest
 from livekit import rtc
-from livekit.agents.voice import io
 
 from agent.timeline.agent_sound import AgentSound
 from agent.timeline.clock import CallClock
+from tests.agent.timeline.loudspeaker import Loudspeaker
 
 RATE = 24_000
-
-
-class Sink(io.AudioOutput):
-    """Takes frames; what is played and when is told by hand."""
-
-    def __init__(self) -> None:
-        super().__init__(label="sink", capabilities=io.AudioOutputCapabilities(pause=True))
-
-    async def capture_frame(self, frame: rtc.AudioFrame) -> None:
-        await super().capture_frame(frame)
-
-    def flush(self) -> None:
-        super().flush()
-
-    def clear_buffer(self) -> None:
-        pass
 
 
 class Playing:
@@ -36,7 +20,7 @@ class Playing:
 
     def __init__(self) -> None:
         self.clock = CallClock()
-        self.sink = Sink()
+        self.sink = Loudspeaker()
         self.audible_ms: list[float] = []
         self._audible = asyncio.Event()
         self.output = AgentSound(self.clock, self.sink, self._on_audible)

@@ -18,11 +18,11 @@ from livekit.agents import (
     UserStateChangedEvent,
 )
 from livekit.agents.llm import ChatMessage
-from livekit.agents.voice import io
 
 from agent.timeline.events import Event, EventType
 from agent.timeline.observer import SessionObserver
 from agent.timeline.timeline import Timeline
+from tests.agent.timeline.loudspeaker import Loudspeaker
 from tests.agent.timeline.test_events import Clocks
 
 RATE = 24_000
@@ -35,22 +35,6 @@ class Line:
     audible: bool = False
     last_ms: float | None = None
     network_ms: float | None = 40.0
-
-
-class Loudspeaker(io.AudioOutput):
-    """The end of the output chain; what is captured is played when `plays` is called."""
-
-    def __init__(self) -> None:
-        super().__init__(label="loudspeaker", capabilities=io.AudioOutputCapabilities(pause=True))
-
-    async def capture_frame(self, frame: rtc.AudioFrame) -> None:
-        await super().capture_frame(frame)
-
-    def flush(self) -> None:
-        super().flush()
-
-    def clear_buffer(self) -> None:
-        pass
 
 
 class Call:
